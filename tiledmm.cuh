@@ -584,8 +584,8 @@ TMM__EPILOGUE(tmm_bsepilogue, float)
     _(A) _(ACROSS) _(AHEAD) _(ALIGNED_ROWS) _(ALIGNS) _(ALONG) _(ALONG_K) _(ANY) _(AREA) \
     _(AT_ONCE) _(As) _(B) _(BFLOAT16) _(BLOCK) _(BLOCKS_A) _(BLOCKS_B) _(BYTES) _(Bs) _(C) \
     _(CLUSTER) _(COLS) _(COPIES) _(COPY_AT) _(COUNT) _(D) _(DEEP) _(DEPTH) _(DOUBTFUL) \
-    _(DOUBTFUL_SMALL) _(DOWN) _(EDGE) _(END) _(FIRST) _(FLUSH) _(FOURS) _(GRAIN) _(GROUPS) _(HALF) \
-    _(HALVES) _(K) _(K_GROUPS) _(L) _(LANES) _(LAST) _(LDA) _(LDB) _(LDC) _(LDS) _(LINES) \
+    _(DOUBTFUL_SMALL) _(DOWN) _(EDGE) _(END) _(FIRST) _(FLOAT) _(FLUSH) _(FOURS) _(GRAIN) _(GROUPS) \
+    _(HALF) _(HALVES) _(K) _(K_GROUPS) _(L) _(LANES) _(LAST) _(LDA) _(LDB) _(LDC) _(LDS) _(LINES) \
     _(LINES_A) _(LINES_B) _(LINES_M) _(LINES_N) _(LIST) _(M) _(MATRICES) _(N) _(P) _(PAIRS) \
     _(PART) _(PASSES) _(PASSES_A) _(PIECES) _(PITCH) _(PITCH_A) _(PITCH_B) _(PROMOTION_256B) _(Q) \
     _(QUADS) _(R) _(REJECTED) _(REJECTED_SMALL) _(ROWS) _(S) _(SIZE) _(SLOTS) _(SPARSE) _(SQUARE) \
@@ -638,6 +638,7 @@ TMM__WORDS(TMM__PUSH)
 #undef EDGE
 #undef END
 #undef FIRST
+#undef FLOAT
 #undef FLUSH
 #undef FOURS
 #undef GRAIN
@@ -1154,8 +1155,9 @@ TMM__DEVICE int tmm__block(void)
 }
 
 /* Loads or stores `bytes` (a constant; the global address is a multiple) if `enabled`; otherwise `to`
-   keeps what it has. 4 or 8 bytes: one predicated instruction (PTX ISA 9.3): a branch becomes
-   one, too, but takes the compiler several times as long (bench/notes/compile_time.md). */
+   keeps what it has. 2, 4 or 8 bytes: one predicated instruction (PTX ISA 9.3): a branch becomes
+   one, too, but takes the compiler several times as long (bench/notes/compile_time.md). memcpy of 2
+   bytes stores each of them. ptxas 13.0 takes the low byte of a half for its value as an integer. */
 TMM__DEVICE void tmm__load_if(void *to, const void *from, int bytes, bool enabled)
 {
 #if defined(__CUDA_ARCH__)
@@ -1175,6 +1177,14 @@ TMM__DEVICE void tmm__load_if(void *to, const void *from, int bytes, bool enable
                      : "l"(from), "r"((int)enabled)
                      : "memory");
         memcpy(to, &x, 4);
+    } else if (bytes == 2) {
+        unsigned short x;
+        memcpy(&x, to, 2);
+        asm volatile("{\n.reg .pred p;\nsetp.ne.s32 p, %2, 0;\n@p ld.global.b16 %0, [%1];\n}"
+                     : "+h"(x)
+                     : "l"(from), "r"((int)enabled)
+                     : "memory");
+        memcpy(to, &x, 2);
     } else if (enabled) {
         memcpy(to, from, bytes);
     }
@@ -1197,6 +1207,13 @@ TMM__DEVICE void tmm__store_if(void *to, const void *from, int bytes, bool enabl
         unsigned x;
         memcpy(&x, from, 4);
         asm volatile("{\n.reg .pred p;\nsetp.ne.s32 p, %2, 0;\n@p st.global.b32 [%1], %0;\n}" ::"r"(
+                         x),
+                     "l"(to), "r"((int)enabled)
+                     : "memory");
+    } else if (bytes == 2) {
+        unsigned short x;
+        memcpy(&x, from, 2);
+        asm volatile("{\n.reg .pred p;\nsetp.ne.s32 p, %2, 0;\n@p st.global.b16 [%1], %0;\n}" ::"h"(
                          x),
                      "l"(to), "r"((int)enabled)
                      : "memory");
@@ -1366,8 +1383,8 @@ static inline __device__ __noinline__ void tmm__mma_double(double *c, const doub
 #endif
 /* src/tiledmm/once/activation.cuh. What an epilogue of a call is for a kernel, and activations.
    Uses: config.h, types.h.
-   Used by: kernels/common/finish.cuh, kernels/tensor_float/types.cuh,
-   kernels/tensor_half/wgmma.cuh, kernels/tensor_int8/, type/. */
+   Used by: kernels/common/finish.cuh, kernels/tensor_float/types.cuh, kernels/tensor_half/,
+   kernels/tensor_int8/, type/. */
 #if TMM__KERNELS && defined(TMM_WITH_EPILOGUE) && !defined(TMM__ONCE)
 /* What comes after x = alpha op(A) op(B) + beta C: C = activation(x + biases) + gamma D. A part of
    kernels' parameters. Strides: from product to product. */
@@ -1860,7 +1877,7 @@ static inline long long tmm__min(long long a, long long b)
 #endif
 /* src/tiledmm/once/tuning.h. Every number that was measured on a GPU: of GPUs, and of blocks of
    kernels.
-   Uses: config.h. Used by: launch/, costs.h, device.h, type/, kernels/. */
+   Uses: config.h. Used by: launch/, costs.h, device.h, type/explain.h, kernels/. */
 #if TMM__HOST && !defined(TMM__ONCE)
 /* A GPU is described by what it does in a nanosecond (tmm__gpu), one that was not measured by
    its data sheet. A kernel is described by the clocks of its blocks (tmm__costs), those of an
@@ -2035,7 +2052,6 @@ typedef struct tmm__costs {
         double cluster;           /* by a cluster: once, */
         double cluster_round;     /* and each element of a round of blocks */
         double within;            /* part that L2 gives more of copies that begin within sectors */
-        double last_round; /* part of memory's speed that a last round of few tiles leaves idle */
         /* Power sets the clock of what keeps all units and more than half of L2 busy. */
         double power;      /* part by which a launch takes longer, were all of L2 busy, */
         double power_from; /* beyond so many nanoseconds */
@@ -2078,17 +2094,26 @@ typedef struct tmm__costs {
         double apart;                 /* times that it takes longer where copies are of 4 bytes */
         double once;                  /* nanoseconds of all launches */
         double again;                 /* a block of a batch that begins when another one ends */
-        double read;   /* bytes of the large operand in a nanosecond, as a part of memory's rate */
-        double split;  /* times that a byte of the thin one, and of planes, takes by that rate, */
-        double beyond; /* more where L2 does not hold them, */
-        double add;    /* and of partial tiles, */
-        double add_more; /* more where a block has stored one before */
-        double power;    /* as for TENSOR of double, where tensor cores are the limit */
+        double read;  /* bytes of the large operand in a nanosecond, as a part of memory's rate */
+        double split; /* times that a byte of the thin one, and of planes, takes by that rate, */
+        double add;   /* and of partial tiles */
     } thin;
     /* KERNEL TENSOR HALF. */
     tmm__block_costs half[TMM__TUNED_HALF]; /* by mma.sync */
     /* By wgmma: once, a step of 64 k of a tile, and the tile. */
     double half_wgmma[TMM__TUNED_HALF][3];
+    struct {               /* KERNEL THIN HALF, in nanoseconds */
+        double once;       /* the launch */
+        double tile[2];    /* a block, and each thin line of its tile, if it stores that alone */
+        double step[3];    /* 64 k of a tile of 16, 64 and 128 thin lines */
+        double latency;    /* from asking for a stage to having it */
+        double slower[2];  /* times: lines not 128 bytes apart; two blocks that share thin lines */
+        double cluster[2]; /* blocks that share k, and each thin line that they add up */
+        double memory[2];  /* operands from memory, not L2; the same to blocks that share */
+        double asked;      /* times bytes of memory, by those that are asked for at once */
+        double l2;         /* bytes that blocks copy in a nanosecond */
+        double sum[2];     /* KERNEL SUM, and each byte that it reads */
+    } half_thin;
     /* KERNEL TENSOR INT8. The device chooses by the first five, in products of bytes by one
        modulus; TMM_AUTO by the last four. `slow` is predicted: fp64_slow and each_slow where FP64
        has 1/64 of the rate of FP32, rate_slow by mma.sync. */
@@ -2302,18 +2327,17 @@ static const tmm__costs tmm__measured = {
         2500,  /* cluster */
         0.25,  /* cluster_round */
         1.5,   /* within */
-        0.35,  /* last_round */
         0.27,  /* power */
         1e5,   /* power_from */
     },
     {
         /* narrow */
-        {{{1370, 1090}, {1560, 1330}}, {{1210, 1060}, {1460, 1340}}}, /* step */
+        {{{1370, 1090}, {1560, 1350}}, {{1210, 1060}, {1460, 1340}}}, /* step */
         1.14,                                                         /* alone */
         3940,                                                         /* launch */
         4900,                                                         /* tile */
         204,                                                          /* odd */
-        8e-4,                                                         /* sum_byte */
+        1.07e-3,                                                      /* sum_byte */
         1500,                                                         /* most */
     },
     {
@@ -2338,10 +2362,10 @@ static const tmm__costs tmm__measured = {
             1310,    /* first */
             74.5,    /* halving */
             405,     /* round */
-            122,     /* barrier */
+            132,     /* barrier */
             34.8,    /* warp */
             1.48,    /* load */
-            0.75,    /* line */
+            0.651,   /* line */
             0.00366, /* byte */
             1250,    /* cluster */
             1.08,    /* memory */
@@ -2375,36 +2399,46 @@ static const tmm__costs tmm__measured = {
         {{517, 702, 322, 90}, {0, 0, 0, 0}},                  /* busy */
         {{10600, 8420, 3610, 2040}, {3650, 1880, 0, 0}},      /* tile_more */
         {0.215, 0.438},                                       /* odd */
-        {2720, 4160},                                         /* part */
-        {800, 580},                                           /* add */
+        {3380, 4160},                                         /* part */
+        {602, 580},                                           /* add */
         6e7,                                                  /* l2_bytes */
-        4500,                                                 /* convert */
+        5770,                                                 /* convert */
         1240,                                                 /* convert_round */
-        2.0,                                                  /* convert_rate */
+        1.87,                                                 /* convert_rate */
     },
     {
         /* thin */
         {32, 64, 96, 128},        /* cols */
-        {1310, 1460, 1710, 1990}, /* step */
-        1.21,                     /* apart */
-        5150,                     /* once */
+        {1380, 1520, 1720, 1970}, /* step */
+        1.23,                     /* apart */
+        5340,                     /* once */
         3000,                     /* again: estimated */
-        0.882,                    /* read */
-        0.268,                    /* split */
-        2.43,                     /* beyond */
-        0.934,                    /* add */
-        1.73,                     /* add_more */
-        0.177,                    /* power */
+        0.915,                    /* read */
+        0.233,                    /* split */
+        0.931,                    /* add */
     },
     {
         /* half */
-        {6000, 800, {41, 29, 29, 29}, 0, 0, 0},
-        {6000, 300, {20, 16, 16, 16}, 0, 0, 0}, /* several blocks together: estimated, not below */
+        {11000, 4000, {38, 29, 29, 29}, 0, 0, 0},
+        {5800, 1500, {22, 13, 11, 11}, 0, 0, 0},
     },
     {
         /* half by wgmma */
-        {6000, 1600, 4000},
-        {7500, 850, 4000},
+        {2000, 1350, 4500},
+        {2700, 850, 2500},
+    },
+    {
+        /* half thin */
+        1450,            /* once */
+        {2000, 12},      /* tile */
+        {167, 221, 332}, /* step */
+        1400,            /* latency */
+        {1.8, 1.2},      /* slower */
+        {900, 8},        /* cluster */
+        {2200, 1200},    /* memory */
+        1e6,             /* asked */
+        8500,            /* l2 */
+        {1290, 5e-5},    /* sum */
     },
     {
         /* int8 */
@@ -2571,15 +2605,17 @@ static inline const tmm__kernel_facts *tmm__compiled(const void *kernel)
     return facts;
 }
 
-/* Lets a kernel have more shared memory than the 48 KB that all may have. The limit is the
-   kernel's, for all threads of the process, so it is the most that a block can have: a smaller
+/* Lets a kernel have more shared memory than the 48 KB that all may have, static included. The limit is
+   the kernel's, for all threads of the process, so it is the most that a block can have: a smaller
    one would refuse another thread's larger product. */
 static inline tmm_status tmm__allow_shared(const void *kernel, int bytes)
 {
-    if (bytes <= 49152) return TMM_OK;
+    if (bytes == 0) return TMM_OK;
+    const int own = tmm__compiled(kernel)->static_shared;
+    if (bytes + own <= 49152) return TMM_OK;
     tmm__kernel_facts *facts = tmm__facts(kernel);
     if (facts->has_shared) return TMM_OK;
-    const int most = tmm__current_device()->shared - tmm__compiled(kernel)->static_shared;
+    const int most = tmm__current_device()->shared - own;
     tmm_status status =
         tmm__cuda(cudaFuncSetAttribute(kernel, cudaFuncAttributeMaxDynamicSharedMemorySize, most),
                   "cudaFuncSetAttribute");
@@ -2621,13 +2657,13 @@ static inline int tmm__cluster_bytes(int cluster, int vectors, int item)
 #if TMM__CLUSTER_LAUNCH
 /* A launch with `cluster` blocks to a cluster. */
 static inline cudaLaunchConfig_t tmm__cluster_config(cudaLaunchAttribute attributes[2], dim3 grid,
-                                                     int threads, int cluster, int bytes,
+                                                     dim3 block, int cluster, int bytes,
                                                      tmm_stream stream)
 {
     cudaLaunchConfig_t config = cudaLaunchConfig_t();
     memset(attributes, 0, 2 * sizeof *attributes);
     config.gridDim = grid;
-    config.blockDim = dim3((unsigned)threads);
+    config.blockDim = block;
     config.dynamicSmemBytes = (size_t)bytes;
     config.stream = stream;
     config.attrs = attributes;
@@ -2642,7 +2678,7 @@ static inline cudaLaunchConfig_t tmm__cluster_config(cudaLaunchAttribute attribu
 /* Launches a kernel with `cluster` blocks to a cluster, or 1. `early`: the kernel itself waits
    for the launch before it in the stream, so from sm_90 on it may begin while that one still
    works. */
-static inline tmm_status tmm__launch_clusters(const void *kernel, dim3 grid, int threads,
+static inline tmm_status tmm__launch_clusters(const void *kernel, dim3 grid, dim3 block,
                                               int cluster, int early, int bytes, void **arguments,
                                               tmm_stream stream)
 {
@@ -2650,7 +2686,7 @@ static inline tmm_status tmm__launch_clusters(const void *kernel, dim3 grid, int
     if ((early || cluster > 1) && tmm__has_clusters(kernel)) {
         cudaLaunchAttribute attributes[2];
         cudaLaunchConfig_t config =
-            tmm__cluster_config(attributes, grid, threads, cluster, bytes, stream);
+            tmm__cluster_config(attributes, grid, block, cluster, bytes, stream);
         attributes[1].id = cudaLaunchAttributeProgrammaticStreamSerialization;
         attributes[1].val.programmaticStreamSerializationAllowed = 1;
         config.attrs = cluster > 1 ? attributes : attributes + 1;
@@ -2661,7 +2697,7 @@ static inline tmm_status tmm__launch_clusters(const void *kernel, dim3 grid, int
     }
 #endif
     (void)cluster, (void)early;
-    return tmm__launch(kernel, grid, dim3((unsigned)threads), bytes, arguments, stream);
+    return tmm__launch(kernel, grid, block, bytes, arguments, stream);
 }
 
 /* How many clusters of n blocks of this kernel fit on the current device at once, n up to
@@ -2847,12 +2883,7 @@ static inline double tmm__launch_time(const tmm__block_costs *c, const tmm__load
     double clocks = c->first + (rounds - 1) * c->more * slower + k * w->k;
     if (w->odd) clocks += rounds * c->odd;
     clocks = fmax(clocks, w->copied * w->blocks * w->k / (tmm__tuned()->l2 * w->processors));
-    double memory = tmm__memory_time(w);
-    /* A last round that few multiprocessors have leaves part of memory's speed idle. */
-    if (w->family == TMM__COST_TENSOR && w->area >= 64 * 64 && share > 2 &&
-        w->bytes + w->c_bytes >= gpu->l2_bytes)
-        memory *= 1 + tmm__tuned()->tensor.last_round * (rounds / share - 1);
-    return gpu->launch + tmm__overlapped(clocks / gpu->clock, memory);
+    return gpu->launch + tmm__overlapped(clocks / gpu->clock, tmm__memory_time(w));
 }
 
 /* Clocks of KERNEL SMALL for each k of a tile that is alone and has eight warps: see
@@ -3295,6 +3326,7 @@ static inline tmm_status tmm__blame_operand(const tmm__operands *o, tmm_status s
 #define tmm__xgemm_prepare_B      TMM_FN(gemm_prepare_B)
 #define tmm__xgemm_prepare_memory TMM_FN(gemm_prepare_memory)
 #define tmm__xgemm_half_align     TMM_FN(gemm_half_align)
+#define tmm__xgemm_half_thin      TMM_FN(gemm_half_thin)
 #define tmm__xgemm_reduce         TMM_FN(gemm_reduce)
 #define tmm__xgemm_release        TMM_FN(gemm_release)
 #define tmm__xgemm_shared_        TMM_FN(gemm_shared_)
@@ -3320,10 +3352,18 @@ static inline tmm_status tmm__blame_operand(const tmm__operands *o, tmm_status s
 #define tmm__xhalf_boxed      TMM_FN(gemm__half_boxed)
 #define tmm__xhalf_by_wgmma   TMM_FN(gemm__half_by_wgmma)
 #define tmm__xhalf_copied     TMM_FN(gemm__half_copied)
+#define tmm__xhalf_last       TMM_FN(gemm__half_last)
 #define tmm__xhalf_ld         TMM_FN(gemm__half_ld)
 #define tmm__xhalf_make_map   TMM_FN(gemm__half_make_map)
+#define tmm__xhalf_map_C      TMM_FN(gemm__half_map_C)
 #define tmm__xhalf_mma_plan   TMM_FN(gemm__half_mma_plan)
 #define tmm__xhalf_run_wgmma  TMM_FN(gemm__half_run_wgmma)
+#define tmm__xhalf_thin       TMM_FN(gemm__half_thin)
+#define tmm__xhalf_thin_plan  TMM_FN(gemm__half_thin_plan)
+#define tmm__xhalf_thin_stage TMM_FN(gemm__half_thin_stage)
+#define tmm__xhalf_thin_time  TMM_FN(gemm__half_thin_time)
+#define tmm__xhalf_thin_lines TMM_FN(gemm__half_thin_lines)
+#define tmm__xhalf__thin      TMM_FN(gemm__half_thin_way)
 #define tmm__xhalf_wgmma      TMM_FN(gemm__half_wgmma)
 #define tmm__xhalf_wgmma_plan TMM_FN(gemm__half_wgmma_plan)
 #define tmm__xmap_maker       TMM_FN(gemm__map_maker)
@@ -3545,18 +3585,27 @@ static inline tmm_status tmm__blame_operand(const tmm__operands *o, tmm_status s
 #define tmm__gemm_int8_mma_bytes TMM__INSTANCE(gemm_int8_mma_bytes_, INT8_MMA)
 #define tmm__gemm_int8_mma_copy  TMM__INSTANCE(gemm_int8_mma_copy_, INT8_MMA)
 
-#define tmm__gemm_narrow      TMM__INSTANCE(gemm_narrow_, NARROW)
-#define tmm__gemm_outer       TMM__INSTANCE(gemm_outer_, OUTER)
-#define tmm__gemm_pipelined   TMM__INSTANCE(gemm_pipelined, PIPELINED)
-#define tmm__gemm_register    TMM__INSTANCE(gemm_register_, REGISTER)
-#define tmm__gemm_skinny      TMM__INSTANCE(gemm_skinny_, SKINNY)
-#define tmm__gemm_small       TMM__INSTANCE(gemm_small_, SMALL)
-#define tmm__gemm_half_wgmma  TMM__INSTANCE(gemm_half_wgmma_, HALF_WGMMA)
-#define tmm__half_wgmma_bytes TMM__INSTANCE(half_wgmma_bytes_, HALF_WGMMA)
-#define tmm__xhalf_sum        TMM_FN(half_sum)
-#define tmm__gemm_half        TMM__INSTANCE(gemm_half_, HALF)
-#define tmm__half_bytes       TMM__INSTANCE(half_bytes_, HALF)
-#define tmm__gemm_tensor      TMM__INSTANCE(gemm_tensor_, TENSOR)
+#define tmm__gemm_narrow       TMM__INSTANCE(gemm_narrow_, NARROW)
+#define tmm__gemm_outer        TMM__INSTANCE(gemm_outer_, OUTER)
+#define tmm__gemm_pipelined    TMM__INSTANCE(gemm_pipelined, PIPELINED)
+#define tmm__gemm_register     TMM__INSTANCE(gemm_register_, REGISTER)
+#define tmm__gemm_skinny       TMM__INSTANCE(gemm_skinny_, SKINNY)
+#define tmm__gemm_small        TMM__INSTANCE(gemm_small_, SMALL)
+#define tmm__gemm_half_wgmma   TMM__INSTANCE(gemm_half_wgmma_, HALF_WGMMA)
+#define tmm__half_wgmma_bytes  TMM__INSTANCE(half_wgmma_bytes_, HALF_WGMMA)
+#define tmm__xhalf_sum         TMM_FN(half_sum)
+#define tmm__xhalf_thin_sum    TMM_FN(half_thin_sum)
+#define tmm__xhalf_two         TMM_FN(half_two)
+#define tmm__xhalf_store       TMM_FN(half_store)
+#define tmm__xhalf_ask         TMM_FN(half_ask)
+#define tmm__xhalf_four        TMM_FN(half_four)
+#define tmm__xhalf_finish      TMM_FN(half_finish)
+#define tmm__xhalf_by_boxes    TMM_FN(half_by_boxes)
+#define tmm__xhalf_store_rows  TMM_FN(half_store_rows)
+#define tmm__xhalf_store_boxes TMM_FN(half_store_boxes)
+#define tmm__gemm_half         TMM__INSTANCE(gemm_half_, HALF)
+#define tmm__half_bytes        TMM__INSTANCE(half_bytes_, HALF)
+#define tmm__gemm_tensor       TMM__INSTANCE(gemm_tensor_, TENSOR)
 
 #define tmm__mma_copies  TMM__INSTANCE(mma_copies_, MMA)
 #define tmm__mma_copy    TMM__INSTANCE(mma_copy_, MMA)
@@ -3752,16 +3801,17 @@ typedef struct tmm__plan {
     double time;        /* nanoseconds that it should take */
     int cut, slices; /* how the k of a tile are divided, TMM__PLAN_WHOLE and so on, in how many */
     int tile_m, tile_n; /* of C, for each block; of a warp in SMALL; of an element in DIRECT */
-    long long blocks;   /* of a product and slice; OUTER: along N */
+    long long blocks;   /* of a product and slice; OUTER: along N; THIN HALF: clusters for k */
     int threads, bytes; /* of a block: its shared memory, at most, where stages are fewer */
     int modeA, modeB;   /* PIPELINED, TENSOR: how operands are copied, TMM__ALONG_K and so on */
     int off_sectors;    /* TENSOR: what the instance is told of that, see tmm__xtensor_within */
     int team_log2;      /* SMALL: warps that divide the k of a tile; DIRECT: threads of a group */
     int cluster_log2, layout; /* DIRECT: blocks that have the k of the same groups; see there */
     int rest;                 /* TENSOR of 16 bits: tiles of a triangle that are left */
-    int depth;                /* OUTER: k in shared memory, 0: none */
-    int down;                 /* OUTER: blocks along M; NARROW: the tile, see tmm__narrow */
-    int turned;               /* NARROW, SKINNY: C is narrow along N; along M */
+    int depth;                /* OUTER: k in shared memory, 0: none; THIN HALF: stages */
+    int down;                 /* OUTER: blocks along M; NARROW: the tile, see tmm__narrow; THIN
+                                 HALF: blocks that share thin lines */
+    int turned;               /* NARROW, SKINNY, THIN HALF: C is narrow along N; along M */
     tmm__unsplit unsplit;     /* SMALL */
     long long pitchA, pitchB; /* PIPELINED, TENSOR: of operands that are packed; 0: it is not */
     tmm__schedule s;          /* PIPELINED, TENSOR, TENSOR FLOAT */
@@ -8437,8 +8487,145 @@ TMM_KERNEL void __launch_bounds__(128, TMM__PIPELINED_BLOCKS)
 }
 #endif
 #endif
+/* src/tiledmm/kernels/common/tensor_ptx.cuh. Wrappers of the PTX instructions that products on tensor
+   cores share.
+   Uses: once/.
+   Used by: sum.cuh, kernels/tensor_float/, kernels/tensor_half/, kernels/tensor_int8/. */
+#if defined(TMM__PASS) && TMM__EMIT_TYPE &&                                                       \
+    (TMM__FLOAT_TENSOR || TMM__DOUBLE_TENSOR || TMM__HALF_TENSOR) && !defined(TMM__FLOAT_ONCE) && \
+    !defined(TMM__DOUBLE_ONCE) && !defined(TMM__HALF_ONCE)
+/* wgmma, mbarriers and bulk copies are for this one architecture. */
+#if defined(__CUDA_ARCH_FEAT_SM90_ALL)
+#define TMM__WGMMA 1
+#else
+#define TMM__WGMMA 0
+#endif
+
+#if defined(__CUDA_ARCH__) && __CUDA_ARCH__ >= 900
+/* A launch may begin while the one before it in the stream still works (PTX ISA 9.7,
+   "griddepcontrol"). These let the next launch begin, and wait until the one before is complete and
+   visible. */
+TMM__DEVICE void tmm__let_next_begin(void)
+{
+    asm volatile("griddepcontrol.launch_dependents;" ::: "memory");
+}
+TMM__DEVICE void tmm__wait_for_previous(void)
+{
+    asm volatile("griddepcontrol.wait;" ::: "memory");
+}
+#else
+TMM__DEVICE void tmm__let_next_begin(void)
+{
+}
+TMM__DEVICE void tmm__wait_for_previous(void)
+{
+}
+#endif
+
+#if TMM__WGMMA
+/* Barriers in shared memory that count arrivals of threads and bytes of copies (PTX ISA 9.7,
+   "mbarrier"). A phase ends when all `arrivals` and bytes are there; waiting is for the end of the
+   phase of that parity, the first phase having parity 0. */
+TMM__DEVICE void tmm__barrier_init(unsigned barrier, int arrivals)
+{
+    asm volatile("mbarrier.init.shared::cta.b64 [%0], %1;" ::"r"(barrier), "r"(arrivals)
+                 : "memory");
+}
+
+TMM__DEVICE void tmm__barrier_arrive(unsigned barrier)
+{
+    asm volatile("mbarrier.arrive.shared::cta.b64 _, [%0];" ::"r"(barrier) : "memory");
+}
+
+/* When all that the thread has copied by cp.async is there. */
+TMM__DEVICE void tmm__barrier_arrive_copied(unsigned barrier)
+{
+    asm volatile("cp.async.mbarrier.arrive.noinc.shared::cta.b64 [%0];" ::"r"(barrier) : "memory");
+}
+
+TMM__DEVICE void tmm__barrier_expect(unsigned barrier, unsigned bytes)
+{
+    asm volatile("mbarrier.arrive.expect_tx.shared::cta.b64 _, [%0], %1;" ::"r"(barrier), "r"(bytes)
+                 : "memory");
+}
+
+TMM__DEVICE void tmm__barrier_wait(unsigned barrier, unsigned parity)
+{
+    unsigned done;
+    do {
+        asm volatile("{\n.reg .pred p;\n"
+                     "mbarrier.try_wait.parity.shared::cta.b64 p, [%1], %2;\n"
+                     "selp.u32 %0, 1, 0, p;\n}"
+                     : "=r"(done)
+                     : "r"(barrier), "r"(parity)
+                     : "memory");
+    } while (!done);
+}
+
+/* Copies bytes, a multiple of 16, to shared memory; the barrier counts them (PTX ISA 9.7,
+   "cp.async.bulk"). */
+TMM__DEVICE void tmm__copy_bulk(unsigned shared, const void *global, unsigned bytes,
+                                unsigned barrier)
+{
+    asm volatile("cp.async.bulk.shared::cluster.global.mbarrier::complete_tx::bytes "
+                 "[%0], [%1], %2, [%3];" ::"r"(shared),
+                 "l"(global), "r"(bytes), "r"(barrier)
+                 : "memory");
+}
+
+/* Tensor cores multiply what a warpgroup, four warps, has in registers and shared memory, while the
+   warps go on (PTX ISA 9.7, "wgmma"). BEGIN orders registers and memory before. COMMIT ends a group
+   of multiplications. WAIT waits for all groups but the last `pending`. */
+#define TMM__WGMMA_BEGIN()  asm volatile("wgmma.fence.sync.aligned;" ::: "memory")
+#define TMM__WGMMA_COMMIT() asm volatile("wgmma.commit_group.sync.aligned;" ::: "memory")
+#define TMM__WGMMA_WAIT(pending) \
+    asm volatile("wgmma.wait_group.sync.aligned %0;" ::"n"(pending) : "memory")
+
+/* The matrix descriptor of wgmma: address / 16; from bit 32 on the distance of groups of eight
+   lines / 16; bit 62, the layout with 128-byte swizzle. */
+TMM__DEVICE unsigned long long tmm__descriptor(unsigned address)
+{
+    return (address & 0x3ffffu) >> 4 | 1ull << 16 | 64ull << 32 | 1ull << 62;
+}
+
+/* Keeps blocks at about the same k. Then those of a band read the same lines of A and B once from
+   memory, and from L2 after that. Left alone blocks drift apart: copies run ahead, so a block whose
+   lines come from memory is not slower, and gets no nearer to the others. Large products then read
+   much more memory, which costs power, and with it clock. So the thread that copies counts itself
+   in `pace`, every TMM__FLOAT_PACE blocks of 32 k. It waits until all blocks have counted as often
+   but for this time, `due` in all. Not for ever, since not all need be on the device at once: false
+   says that it gave up. */
+TMM__DEVICE bool tmm__keep_pace(unsigned *pace, unsigned due)
+{
+    if (atomicAdd(pace, 1) >= due) return true;
+#pragma unroll 1
+    for (int i = 0; i < 128; i++) /* 50 microseconds or so */
+        if (*(volatile unsigned *)pace >= due) return true;
+    return false;
+}
+#endif /* TMM__WGMMA */
+
+/* Loads four matrices of 8 x 8 FP16 from shared memory (PTX ISA 9.7, "ldmatrix"). Lane l gives the
+   address of row l % 8 of matrix l / 8. fragment[i] gets the elements 2 (l % 4) and 2 (l % 4) + 1
+   of row l / 4 of matrix i. */
+TMM__DEVICE void tmm__load_matrices(unsigned *fragment, const void *row)
+{
+#if TMM__ASYNC
+    asm volatile("ldmatrix.sync.aligned.m8n8.x4.shared.b16 {%0, %1, %2, %3}, [%4];"
+                 : "=r"(fragment[0]), "=r"(fragment[1]), "=r"(fragment[2]), "=r"(fragment[3])
+                 : "r"((unsigned)__cvta_generic_to_shared(row))
+                 : "memory");
+#else
+    int lane = threadIdx.x % 32;
+    for (int i = 0; i < 4; i++) {
+        size_t from = __shfl_sync(0xffffffffu, (unsigned long long)(size_t)row, 8 * i + lane / 4);
+        fragment[i] = ((const unsigned *)from)[lane % 4];
+    }
+#endif
+}
+#endif
 /* src/tiledmm/kernels/common/sum.cuh. What KERNEL SMALL and SKINNY share.
-   Uses: store.cuh, once/.
+   Uses: store.cuh, tensor_ptx.cuh, once/.
    Used by: kernels/outer/kernel.cuh, kernels/skinny/kernel.cuh, kernels/small/kernel.cuh,
    launch/sum.h. */
 #if defined(TMM__PASS) && TMM__EMIT_TYPE && TMM__FAST
@@ -8495,14 +8682,18 @@ TMM__DEVICE void tmm__xdmma(TMM_SUM *c, TMM_SUM a0, TMM_SUM a1, TMM_SUM a2, TMM_
                   \            |                    |
                    +-----------+---- shared memory -+-->  warp 0: in this order, then to C
    Loads M N parts elements once, coalesced, eight in flight to a thread. What bounds it: latency,
-   two to five microseconds with its launch. Where C is large and parts are few, and for KERNEL NARROW,
-   blocks are 256 x 1: a thread adds all parts of its element, in the same order. */
+   two to five microseconds with its launch. KERNEL NARROW has few parts and a large C: its blocks are
+   256 x 1, so that a thread adds all parts of its element. */
 TMM_KERNEL void __launch_bounds__(256)
     tmm__xgemm_sum(long long M, long long N, int parts, TMM__ALPHA alpha,
                    const TMM_SUM *__restrict__ partials, TMM_SCALAR beta, TMM_OUT *__restrict__ C,
                    long long ldc, long long batchC TMM__TRIANGLE_OF_ARGUMENTS)
 {
     __shared__ TMM_SUM sums[32 * TMM__SUM_GROUPS];
+#if TMM__HALF_TENSOR /* whose launches may begin early */
+    tmm__let_next_begin();
+    tmm__wait_for_previous();
+#endif
     const int group = threadIdx.y, groups = blockDim.y, lanes = blockDim.x;
     long long element = (long long)blockIdx.x * lanes + threadIdx.x;
     long long row = element / N, col = element - row * N;
@@ -11154,145 +11345,8 @@ TMM_KERNEL void __launch_bounds__(128, TMM__HALF_BLOCKS)
     }
 }
 #endif
-/* src/tiledmm/kernels/common/tensor_ptx.cuh. Wrappers of the PTX instructions that products on tensor
-   cores share.
-   Uses: once/.
-   Used by: kernels/tensor_float/, kernels/tensor_half/wgmma.cuh, kernels/tensor_int8/. */
-#if defined(TMM__PASS) && TMM__EMIT_TYPE &&                                                       \
-    (TMM__FLOAT_TENSOR || TMM__DOUBLE_TENSOR || TMM__HALF_TENSOR) && !defined(TMM__FLOAT_ONCE) && \
-    !defined(TMM__DOUBLE_ONCE) && !defined(TMM__HALF_ONCE)
-/* wgmma, mbarriers and bulk copies are for this one architecture. */
-#if defined(__CUDA_ARCH_FEAT_SM90_ALL)
-#define TMM__WGMMA 1
-#else
-#define TMM__WGMMA 0
-#endif
-
-#if defined(__CUDA_ARCH__) && __CUDA_ARCH__ >= 900
-/* A launch may begin while the one before it in the stream still works (PTX ISA 9.7,
-   "griddepcontrol"). These let the next launch begin, and wait until the one before is complete and
-   visible. */
-TMM__DEVICE void tmm__let_next_begin(void)
-{
-    asm volatile("griddepcontrol.launch_dependents;" ::: "memory");
-}
-TMM__DEVICE void tmm__wait_for_previous(void)
-{
-    asm volatile("griddepcontrol.wait;" ::: "memory");
-}
-#else
-TMM__DEVICE void tmm__let_next_begin(void)
-{
-}
-TMM__DEVICE void tmm__wait_for_previous(void)
-{
-}
-#endif
-
-#if TMM__WGMMA
-/* Barriers in shared memory that count arrivals of threads and bytes of copies (PTX ISA 9.7,
-   "mbarrier"). A phase ends when all `arrivals` and bytes are there; waiting is for the end of the
-   phase of that parity, the first phase having parity 0. */
-TMM__DEVICE void tmm__barrier_init(unsigned barrier, int arrivals)
-{
-    asm volatile("mbarrier.init.shared::cta.b64 [%0], %1;" ::"r"(barrier), "r"(arrivals)
-                 : "memory");
-}
-
-TMM__DEVICE void tmm__barrier_arrive(unsigned barrier)
-{
-    asm volatile("mbarrier.arrive.shared::cta.b64 _, [%0];" ::"r"(barrier) : "memory");
-}
-
-/* When all that the thread has copied by cp.async is there. */
-TMM__DEVICE void tmm__barrier_arrive_copied(unsigned barrier)
-{
-    asm volatile("cp.async.mbarrier.arrive.noinc.shared::cta.b64 [%0];" ::"r"(barrier) : "memory");
-}
-
-TMM__DEVICE void tmm__barrier_expect(unsigned barrier, unsigned bytes)
-{
-    asm volatile("mbarrier.arrive.expect_tx.shared::cta.b64 _, [%0], %1;" ::"r"(barrier), "r"(bytes)
-                 : "memory");
-}
-
-TMM__DEVICE void tmm__barrier_wait(unsigned barrier, unsigned parity)
-{
-    unsigned done;
-    do {
-        asm volatile("{\n.reg .pred p;\n"
-                     "mbarrier.try_wait.parity.shared::cta.b64 p, [%1], %2;\n"
-                     "selp.u32 %0, 1, 0, p;\n}"
-                     : "=r"(done)
-                     : "r"(barrier), "r"(parity)
-                     : "memory");
-    } while (!done);
-}
-
-/* Copies bytes, a multiple of 16, to shared memory; the barrier counts them (PTX ISA 9.7,
-   "cp.async.bulk"). */
-TMM__DEVICE void tmm__copy_bulk(unsigned shared, const void *global, unsigned bytes,
-                                unsigned barrier)
-{
-    asm volatile("cp.async.bulk.shared::cluster.global.mbarrier::complete_tx::bytes "
-                 "[%0], [%1], %2, [%3];" ::"r"(shared),
-                 "l"(global), "r"(bytes), "r"(barrier)
-                 : "memory");
-}
-
-/* Tensor cores multiply what a warpgroup, four warps, has in registers and shared memory, while the
-   warps go on (PTX ISA 9.7, "wgmma"). BEGIN orders registers and memory before. COMMIT ends a group
-   of multiplications. WAIT waits for all groups but the last `pending`. */
-#define TMM__WGMMA_BEGIN()  asm volatile("wgmma.fence.sync.aligned;" ::: "memory")
-#define TMM__WGMMA_COMMIT() asm volatile("wgmma.commit_group.sync.aligned;" ::: "memory")
-#define TMM__WGMMA_WAIT(pending) \
-    asm volatile("wgmma.wait_group.sync.aligned %0;" ::"n"(pending) : "memory")
-
-/* The matrix descriptor of wgmma: address / 16; from bit 32 on the distance of groups of eight
-   lines / 16; bit 62, the layout with 128-byte swizzle. */
-TMM__DEVICE unsigned long long tmm__descriptor(unsigned address)
-{
-    return (address & 0x3ffffu) >> 4 | 1ull << 16 | 64ull << 32 | 1ull << 62;
-}
-
-/* Keeps blocks at about the same k. Then those of a band read the same lines of A and B once from
-   memory, and from L2 after that. Left alone blocks drift apart: copies run ahead, so a block whose
-   lines come from memory is not slower, and gets no nearer to the others. Large products then read
-   much more memory, which costs power, and with it clock. So the thread that copies counts itself
-   in `pace`, every TMM__FLOAT_PACE blocks of 32 k. It waits until all blocks have counted as often
-   but for this time, `due` in all. Not for ever, since not all need be on the device at once: false
-   says that it gave up. */
-TMM__DEVICE bool tmm__keep_pace(unsigned *pace, unsigned due)
-{
-    if (atomicAdd(pace, 1) >= due) return true;
-#pragma unroll 1
-    for (int i = 0; i < 128; i++) /* 50 microseconds or so */
-        if (*(volatile unsigned *)pace >= due) return true;
-    return false;
-}
-#endif /* TMM__WGMMA */
-
-/* Loads four matrices of 8 x 8 FP16 from shared memory (PTX ISA 9.7, "ldmatrix"). Lane l gives the
-   address of row l % 8 of matrix l / 8. fragment[i] gets the elements 2 (l % 4) and 2 (l % 4) + 1
-   of row l / 4 of matrix i. */
-TMM__DEVICE void tmm__load_matrices(unsigned *fragment, const void *row)
-{
-#if TMM__ASYNC
-    asm volatile("ldmatrix.sync.aligned.m8n8.x4.shared.b16 {%0, %1, %2, %3}, [%4];"
-                 : "=r"(fragment[0]), "=r"(fragment[1]), "=r"(fragment[2]), "=r"(fragment[3])
-                 : "r"((unsigned)__cvta_generic_to_shared(row))
-                 : "memory");
-#else
-    int lane = threadIdx.x % 32;
-    for (int i = 0; i < 4; i++) {
-        size_t from = __shfl_sync(0xffffffffu, (unsigned long long)(size_t)row, 8 * i + lane / 4);
-        fragment[i] = ((const unsigned *)from)[lane % 4];
-    }
-#endif
-}
-#endif
 /* src/tiledmm/kernels/tensor_half/wgmma.cuh. Elements of 16 bits by wgmma and TMA, for sm_90a.
-   Uses: kernels/common/, once/. Used by: launch.h, type/instances.h. */
+   Uses: kernels/common/tensor_ptx.cuh, once/. Used by: kernels/tensor_half/, type/instances.h. */
 /* The instances: pass, name, columns of a tile, stages of 64 k. A tile has 128 rows. */
 #ifndef TMM__HALF_WGMMA_LIST
 #define TMM__HALF_WGMMA_LIST(_) \
@@ -11300,10 +11354,8 @@ TMM__DEVICE void tmm__load_matrices(unsigned *fragment, const void *row)
     _(2, 128x128, 128, 6)
 #define TMM__HALF_WGMMA_COLS   (TMM__HALF_WGMMA_LIST(TMM__VALUE_1) 0)
 #define TMM__HALF_WGMMA_STAGES (TMM__HALF_WGMMA_LIST(TMM__VALUE_2) 0)
-/* Shared memory: the stages, to which 1024 bytes align, and 16 rows of 32 sums for each of 8 warps, 36
-   apart, so that rows lie in different banks. */
-#define TMM__HALF_WGMMA_BYTES(cols, stages) \
-    ((stages) * (128 + (cols)) * 128 + 1024 + 8 * 16 * 36 * 4)
+/* Shared memory: the stages, to which 1024 bytes align, and 4 KB through which each of 8 warps stores. */
+#define TMM__HALF_WGMMA_BYTES(cols, stages) ((stages) * (128 + (cols)) * 128 + 1024 + 8 * 4096)
 #endif
 
 #if defined(TMM__PASS) && TMM__EMIT_TYPE && TMM__HALF_TENSOR && !defined(TMM__HALF_ONCE)
@@ -11318,15 +11370,18 @@ typedef struct alignas(TMM__MAP_ALIGN) tmm__half_map {
 } tmm__half_map;
 typedef struct tmm__half_job {
     long long M, N, ldc, batchC;
+    long long part_row, part_col, part_rows, part_cols; /* of C: of what there are partial sums */
     float alpha, beta;
 #ifdef TMM_WITH_EPILOGUE
     tmm__after after;
 #endif
     float *partials;
+    int boxed_C;            /* beta is 0, and TMA can store C */
     int turned_A, turned_B; /* operands that do not lie along k */
     int next_A, next_B;     /* 0: all products of the batch share it, else 1 */
     int pairs_down, across; /* tiles: those of a cluster lie above each other */
-    int cluster, steps, slices, items;
+    int cluster, steps, items;
+    int whole, rest, slices; /* items from `whole` on are slices, of the last `rest` tiles */
 #ifdef TMM_WITH_SYRK
     int triangle, squares, ratio_log2; /* of pairs of tiles, see once/triangle.cuh */
 #endif
@@ -11344,27 +11399,32 @@ typedef int (*tmm__map_maker)(void *map, int type, unsigned rank, void *address,
 
 /* An item of a block's list: a tile of a product, and a part of its k. */
 typedef struct tmm__half_item {
-    int row, col, product, slice, first, steps;
+    int row, col, product, part, first, steps; /* part: the number of its partial sums; -1: none */
 } tmm__half_item;
 
 TMM__DEVICE tmm__half_item tmm__half_find(const tmm__half_job *job, int item, int rank, int cols)
 {
     tmm__half_item at;
-    const int tiles = job->pairs_down * job->across, tile = item % tiles;
-    const int band = tile / (8 * job->across), place = tile - band * 8 * job->across;
-    const int high = min(8, job->pairs_down - band * 8);
-    at.row = ((band * 8 + place % high) * job->cluster + rank) * 128;
-    at.col = place / high * cols;
+    /* Of 32 bits without signs, and none where it is 1: divisions are what a block begins with. */
+    const bool cut = item >= job->whole;
+    const unsigned number = cut ? item - job->whole : item, across8 = 8 * job->across;
+    const unsigned tiles = cut ? job->rest : job->pairs_down * job->across;
+    const unsigned turn = number < tiles ? 0 : number / tiles;
+    const unsigned tile = (cut ? job->whole : 0) + (number - turn * tiles);
+    const unsigned band = tile < across8 ? 0 : tile / across8, place = tile - band * across8;
+    const unsigned high = min(8u, job->pairs_down - band * 8), right = place / high;
+    const unsigned slices = cut ? job->slices : 1;
+    int down = band * 8 + (place - right * high), across = right;
 #ifdef TMM_WITH_SYRK
-    if (job->triangle != 0) {
-        int down = band * 8 + place % high, across = place / high;
+    if (job->triangle != 0)
         tmm__triangle_tile(job->triangle, job->squares, job->ratio_log2, &down, &across);
-        at.row = (down * job->cluster + rank) * 128, at.col = across * cols;
-    }
 #endif
-    at.product = item / tiles / job->slices, at.slice = item / tiles % job->slices;
-    at.first = (int)((long long)job->steps * at.slice / job->slices);
-    at.steps = (int)((long long)job->steps * (at.slice + 1) / job->slices) - at.first;
+    at.row = (down * job->cluster + rank) * 128, at.col = across * cols;
+    at.product = slices == 1 ? turn : turn / slices, at.part = cut ? (int)turn : -1;
+    /* There are 2^25 steps and 32 slices at most. */
+    const unsigned slice = turn - at.product * slices, steps = job->steps;
+    at.first = slices == 1 ? 0 : steps * slice / slices;
+    at.steps = (slices == 1 ? steps : steps * (slice + 1) / slices) - at.first;
     return at;
 }
 
@@ -11387,6 +11447,23 @@ TMM__DEVICE void tmm__half_box(unsigned to, const tmm__half_map *map, int x, int
             "l"(map), "r"(x), "r"(y), "r"(z), "r"(barrier), "h"((short)blocks)
             : "memory");
 }
+
+TMM__DEVICE void tmm__half_prefetch(const tmm__half_map *map)
+{
+    asm volatile("prefetch.tensormap [%0];" ::"l"(map) : "memory");
+}
+
+/* Stores a box of shared memory, as far as it lies in C. A group of such stores is complete when its
+   boxes have been read. */
+TMM__DEVICE void tmm__half_box_out(const tmm__half_map *map, unsigned from, int x, int y, int z)
+{
+    asm volatile("cp.async.bulk.tensor.3d.global.shared::cta.tile.bulk_group [%0, {%1, %2, %3}], "
+                 "[%4];\ncp.async.bulk.commit_group;" ::"l"(map),
+                 "r"(x), "r"(y), "r"(z), "r"(from)
+                 : "memory");
+}
+#define TMM__HALF_BOXES_WAIT(pending) \
+    asm volatile("cp.async.bulk.wait_group.read %0;" ::"n"(pending) : "memory")
 
 /* Arrives at the barrier that is at this place in block `rank` of the cluster. */
 TMM__DEVICE void tmm__half_arrive(unsigned barrier, int rank)
@@ -11423,6 +11500,21 @@ TMM__DEVICE void tmm__half_arrive(unsigned barrier, int rank)
                                               ", " turns_b ";\n}"                               \
                          : TMM__H64(0), TMM__H64(64)                                            \
                          : "l"(a), "l"(b));                                                     \
+        else if (cols == 16)                                                                    \
+            asm volatile("{\n.reg .pred p;\nsetp.ne.b32 p, 1, 0;\n"                             \
+                         "wgmma.mma_async.sync.aligned.m64n16k16.f32." type "." type            \
+                         " {%0, %1, %2, %3, %4, %5, %6, %7}, %8, %9, p, 1, 1, " turns_a         \
+                         ", " turns_b ";\n}"                                                    \
+                         : TMM__H4(0), TMM__H4(4)                                               \
+                         : "l"(a), "l"(b));                                                     \
+        else if (cols == 64)                                                                    \
+            asm volatile("{\n.reg .pred p;\nsetp.ne.b32 p, 1, 0;\n"                             \
+                         "wgmma.mma_async.sync.aligned.m64n64k16.f32." type "." type            \
+                         " {" TMM__TEN() TMM__TEN(1)                                            \
+                             TMM__TEN(2) "%30, %31}, %32, %33, p, 1, 1, " turns_a ", " turns_b  \
+                                         ";\n}"                                                 \
+                         : TMM__H16(0), TMM__H16(16)                                            \
+                         : "l"(a), "l"(b));                                                     \
         else                                                                                    \
             asm volatile("{\n.reg .pred p;\nsetp.ne.b32 p, 1, 0;\n"                             \
                          "wgmma.mma_async.sync.aligned.m64n128k16.f32." type "." type           \
@@ -11441,14 +11533,19 @@ TMM__DEVICE void tmm__half_arrive(unsigned barrier, int rank)
 #define TMM__HALF_TYPE "bf16"
 #endif
 /* All steps of an item, into the sums of a warpgroup: rows 64 `group` on. Stages go round from *stage on,
-   with *parity. The products of a stage run while the next one is awaited. */
+   with *parity. The products of a stage run while the next one is awaited.
+   If there are items behind this one, group 0 runs two steps `ahead` of group 1, which it wakes up: so
+   each stores its sums while the other one multiplies. Items need as many steps as there are stages: then
+   group 1 has left the item before when it is woken up again. */
 TMM__DEVICE void tmm__xhalf_sum(float *c, int *stage, unsigned *parity, int steps, unsigned stages,
                                 unsigned fulls, unsigned empties, int group, int cluster,
-                                const int count, const int cols, const int turned_A,
+                                bool ahead, const int count, const int cols, const int turned_A,
                                 const int turned_B)
 {
     const int lane = threadIdx.x % 32;
     int before = -1;
+    ahead = ahead && steps >= count;
+    if (ahead && group == 1) asm volatile("bar.sync 1, 256;" ::: "memory");
 #pragma unroll 1
     for (int step = 0; step < steps; step++) {
         const unsigned at = stages + *stage * ((128 + cols) * 128);
@@ -11471,6 +11568,7 @@ TMM__DEVICE void tmm__xhalf_sum(float *c, int *stage, unsigned *parity, int step
                 TMM__HALF_PRODUCT(TMM__HALF_TYPE, "0", "0");
         }
         TMM__WGMMA_COMMIT();
+        if (ahead && group == 0 && step == 1) asm volatile("bar.arrive 1, 256;" ::: "memory");
         TMM__WGMMA_WAIT(1);
         if (before >= 0 && lane < cluster) tmm__half_arrive(empties + 8 * before, lane);
         before = *stage;
@@ -11483,7 +11581,310 @@ TMM__DEVICE void tmm__xhalf_sum(float *c, int *stage, unsigned *parity, int step
 }
 #undef TMM__HALF_TYPE
 #endif
+/* src/tiledmm/kernels/tensor_half/wgmma_store.cuh. Elements of 16 bits by wgmma: how C is stored.
+   Uses: kernels/common/, wgmma.cuh, once/. Used by: wgmma_kernel.cuh. */
+#if defined(TMM__PASS) && TMM__EMIT_TYPE && TMM__HALF_TENSOR
+/* Where sum (row, col) of 16 x 64 lies in a warp's shared memory: 16 bytes of four rows lie in different
+   banks. */
+#ifndef TMM__HALF_PLACE
+#define TMM__HALF_PLACE(row, col) ((row)*64 + (((col) / 4) ^ ((row) % 4 * 2)) * 4 + (col) % 4)
+#endif
 
+#ifdef TMM_WITH_EPILOGUE
+/* Four neighbours, as one word where they are aligned. */
+TMM__DEVICE tmm__xouts4 tmm__xhalf_four(const TMM_OUT *from, bool aligned)
+{
+    if (aligned) return *(const tmm__xouts4 *)from;
+    const tmm__xouts4 four = {{from[0], from[1], from[2], from[3]}};
+    return four;
+}
+
+/* See tmm__xfinish: of four rows, two apart from `row` on, four neighbours x each. All loads come first,
+   and each question is asked once: asked for each row, they took several times as long as the tile. */
+TMM__DEVICE void tmm__xhalf_finish(const tmm__after *after, float *x, long long row, long long col)
+{
+    const TMM_OUT *D = (const TMM_OUT *)after->D, *cols = (const TMM_OUT *)after->col_bias;
+    const TMM_OUT *rows = (const TMM_OUT *)after->row_bias;
+    const long long product = after->product, ldd = after->ldd;
+    tmm__xouts4 bias, more[4];
+    TMM_OUT of_row[4];
+    if (cols != NULL) {
+        cols += product * after->col_stride + col;
+        bias = tmm__xhalf_four(cols, (size_t)cols % sizeof bias == 0);
+    }
+    if (D != NULL) {
+        D += product * after->strideD + row * ldd + col;
+        const bool aligned = ((size_t)D | (size_t)ldd * sizeof(TMM_OUT)) % sizeof bias == 0;
+#pragma unroll
+        for (int i = 0; i < 4; i++) more[i] = tmm__xhalf_four(D + 2 * i * ldd, aligned);
+    }
+    if (rows != NULL) {
+        rows += product * after->row_stride + row;
+#pragma unroll
+        for (int i = 0; i < 4; i++) of_row[i] = rows[2 * i];
+#pragma unroll
+        for (int i = 0; i < 16; i++) x[i] += (float)of_row[i / 4];
+    }
+    if (cols != NULL) {
+#pragma unroll
+        for (int i = 0; i < 16; i++) x[i] += (float)bias.v[i % 4];
+    }
+    if (after->activation == TMM_RELU) {
+#pragma unroll
+        for (int i = 0; i < 16; i++) x[i] = x[i] < 0 ? 0 : x[i];
+    } else if (after->activation != TMM_IDENTITY) {
+#pragma unroll
+        for (int i = 0; i < 16; i++) x[i] = tmm__smooth_float(x[i], after->terms);
+    }
+    if (D == NULL) return;
+    const float gamma = after->gamma_float;
+#pragma unroll
+    for (int i = 0; i < 16; i++) x[i] += TMM__MUL(gamma, (float)more[i / 4].v[i % 4]);
+}
+#endif
+
+/* 16 x 64 sums of a warp to C, whose row `row` and column `col` is c; `rows` and `left` columns exist.
+   Where all of them are stored, and C is aligned to `fours`, lanes have four neighbours each. Else pairs;
+   they begin where a sector of 32 bytes begins, and the lanes before that have the last ones of the 64:
+       sectors       |       |       |       |       |       |       |       |       |
+       lanes     ... shift - 1   shift ..                                         31
+   Parts of sectors would take L2 several times as long. Loads of C come before stores; there are no
+   branches, so that four rows are on their way at once. */
+TMM__DEVICE void tmm__xhalf_store_rows(const tmm__half_job *job, TMM_OUT *c, const float *own,
+                                       long long row, long long col, int rows, int left, bool fours,
+                                       TMM__ALPHA alpha)
+{
+    enum { AHEAD = 4, ROWS = 2 };
+    const int lane = threadIdx.x % 32, triangle = TMM__TRIANGLE(job);
+    const int under = (int)(row - col); /* the diagonal's column in the first row, from col on */
+    const long long ldc = job->ldc;
+    const float beta = job->beta, factor = job->alpha;
+    if (fours && rows == 16 && left >= 64 &&
+        (triangle == 0 || (triangle == TMM__LOWER ? under >= 63 : under <= -15))) {
+        c += lane / 16 * ldc + lane % 16 * 4, col += lane % 16 * 4;
+#pragma unroll 1
+        for (int r = lane / 16; r < 16; r += 2 * AHEAD, c += 2 * AHEAD * ldc) {
+            float x[4 * AHEAD];
+            tmm__xouts4 elements[AHEAD];
+            if (beta != 0) {
+#pragma unroll
+                for (int i = 0; i < AHEAD; i++)
+                    elements[i] = *(const tmm__xouts4 *)(c + 2 * i * ldc);
+            }
+#pragma unroll
+            for (int i = 0; i < AHEAD; i++) {
+                const float4 four =
+                    *(const float4 *)&own[TMM__HALF_PLACE(r + 2 * i, lane % 16 * 4)];
+                x[4 * i] = TMM__MUL(factor, four.x), x[4 * i + 1] = TMM__MUL(factor, four.y);
+                x[4 * i + 2] = TMM__MUL(factor, four.z), x[4 * i + 3] = TMM__MUL(factor, four.w);
+            }
+#pragma unroll
+            for (int i = 0; i < 4 * AHEAD; i++)
+                x[i] += beta == 0 ? 0 : TMM__MUL(beta, (float)elements[i / 4].v[i % 4]);
+#ifdef TMM_WITH_EPILOGUE
+            if (alpha.after.active) tmm__xhalf_finish(&alpha.after, x, row + r, col);
+#endif
+#pragma unroll
+            for (int i = 0; i < AHEAD; i++) {
+#pragma unroll
+                for (int j = 0; j < 4; j++)
+                    elements[i].v[j] =
+                        tmm__xrounded(x[4 * i + j], true, row + r + 2 * i, (col + j));
+                *(tmm__xouts4 *)(c + 2 * i * ldc) = elements[i];
+            }
+        }
+        return;
+    }
+#pragma unroll 1
+    for (int r = 0; r < rows; r += ROWS) {
+        enum { SIZE = sizeof(TMM_OUT) };
+        TMM_OUT *line[ROWS];
+        tmm__xouts2 old[ROWS];
+        int at[ROWS], next[ROWS];
+        bool both[ROWS], first[ROWS], second[ROWS]; /* are stored, one of these at most */
+#pragma unroll
+        for (int i = 0; i < ROWS; i++) {
+            line[i] = c + (r + i) * ldc;
+            const int shift = (int)((size_t)line[i] / SIZE % (32 / SIZE)), diagonal = under + r + i;
+            const int from = triangle == TMM__UPPER ? diagonal : 0;
+            const int to = r + i >= rows            ? 0
+                           : triangle == TMM__LOWER ? min(left, diagonal + 1)
+                                                    : left;
+            at[i] = (2 * lane - shift) & 63, next[i] = (at[i] + 1) & 63;
+            first[i] = at[i] >= from && at[i] < to, second[i] = next[i] >= from && next[i] < to;
+            both[i] = first[i] && second[i] && next[i] != 0;
+            first[i] = first[i] && !both[i], second[i] = second[i] && !both[i];
+            old[i].v[0] = old[i].v[1] = (TMM_OUT)0.0f;
+            if (beta == 0) continue;
+            tmm__load_if(&old[i], line[i] + at[i], 2 * SIZE, both[i]);
+            tmm__load_if(&old[i].v[0], line[i] + at[i], SIZE, first[i]);
+            tmm__load_if(&old[i].v[1], line[i] + next[i], SIZE, second[i]);
+        }
+#pragma unroll
+        for (int i = 0; i < ROWS; i++) {
+#pragma unroll
+            for (int n = 0; n < 2; n++) {
+                const int place = n == 0 ? at[i] : next[i];
+                const float before = beta == 0 ? 0 : TMM__MUL(beta, (float)old[i].v[n]);
+                old[i].v[n] = tmm__xvalue(own[TMM__HALF_PLACE(r + i, place)], alpha, before,
+                                          both[i] || (n == 0 ? first[i] : second[i]), row + r + i,
+                                          col + place);
+            }
+            tmm__store_if(line[i] + at[i], &old[i], 2 * SIZE, both[i]);
+            tmm__store_if(line[i] + at[i], &old[i].v[0], SIZE, first[i]);
+            tmm__store_if(line[i] + next[i], &old[i].v[1], SIZE, second[i]);
+        }
+    }
+}
+
+/* The same for any C, beta, epilogue, triangle and for partial sums: 16 rows by a warp, 64 columns after
+   64 through its shared memory. Little code: what runs once a tile is fetched from L2, and 88 KB of
+   it, 64 sums unrolled, took 20 us. Fragments of sums: see tmm__wgmma. */
+TMM__DEVICE void tmm__xhalf_store(const tmm__half_job *job, TMM_OUT *C, float *own,
+                                  const float *sum, const tmm__half_item *at, int warp,
+                                  const int cols)
+{
+    const int lane = threadIdx.x % 32, row = at->row + warp * 16;
+    const int rows = (int)min(job->M - row, 16ll);
+    const int left = (int)min(job->N - at->col, (long long)cols);
+    const long long product = at->product;
+    const int place = TMM__HALF_PLACE(lane / 4, lane % 4 * 2);
+    float *partials = NULL;
+    if (at->part >= 0)
+        partials = job->partials +
+                   (at->part * job->part_rows + row - job->part_row) * job->part_cols + at->col -
+                   job->part_col;
+    C += product * job->batchC + row * job->ldc + at->col;
+    const TMM__ALPHA alpha = TMM__OF_JOB(job->alpha, *job, product);
+    const bool fours =
+        ((size_t)C | (size_t)job->ldc * sizeof(TMM_OUT)) % (4 * sizeof(TMM_OUT)) == 0;
+#pragma unroll 1
+    for (int first = 0; first < left && rows > 0; first += 64) {
+        __syncwarp();
+#pragma unroll
+        for (int part = 0; part < cols / 64; part++) {
+            if (first != part * 64) continue;
+#pragma unroll
+            for (int i = 0; i < 16; i++) {
+                const float *two = &sum[(part * 32 + 2 * i) % (cols / 2)];
+                *(float2 *)&own[(place ^ i / 2 * 8) + i % 2 * 512] = make_float2(two[0], two[1]);
+            }
+        }
+        __syncwarp();
+        if (partials == NULL) {
+            tmm__xhalf_store_rows(job, C + first, own, row, at->col + first, rows, left - first,
+                                  fours, alpha);
+            continue;
+        }
+        float *line = partials + first + lane;
+#pragma unroll 4
+        for (int r = 0; r < rows; r++, line += job->part_cols) {
+            if (first + lane < left) line[0] = own[TMM__HALF_PLACE(r, lane)];
+            if (first + lane + 32 < left) line[32] = own[TMM__HALF_PLACE(r, lane + 32)];
+        }
+    }
+}
+#endif
+
+#if defined(TMM__PASS) && TMM__EMIT_TYPE && TMM__HALF_TENSOR && TMM__WGMMA
+#if TMM__HALF_TENSOR == 1
+#define TMM__HALF_TYPE "f16"
+#else
+#define TMM__HALF_TYPE "bf16"
+#endif
+/* Two sums, rounded: neighbours in C. */
+TMM__DEVICE unsigned tmm__xhalf_two(float low, float high)
+{
+    unsigned two;
+    asm("cvt.rn." TMM__HALF_TYPE "x2.f32 %0, %1, %2;" : "=r"(two) : "f"(high), "f"(low));
+    return two;
+}
+
+/* Stores alpha sum by TMA: 16 rows from `row` on, by a warp. Its 4 KB of shared memory hold two boxes of
+   16 rows of 128 bytes, with the swizzle of 128 bytes: one is written while the other is read. */
+TMM__DEVICE void tmm__xhalf_store_boxes(const tmm__half_map *map, const tmm__half_job *job,
+                                        unsigned own, const float *sum, int row, int col,
+                                        int product, const int cols)
+{
+    enum { PART = 128 / sizeof(TMM_OUT), SUMS = PART / 2, WIDE = sizeof(TMM_OUT) == 4 };
+    const int lane = threadIdx.x % 32, g = lane / 4, t = lane % 4;
+    const float alpha = job->alpha;
+    /* 16 bits: the row that stmatrix takes from this lane. 32 bits: where its first two lie; odd rows
+       begin with columns 16 on, so that four rows lie in different banks. */
+    const unsigned place = own + (WIDE ? g * 128 + ((t / 2 ^ g ^ g % 2 * 4) << 4) + t % 2 * 8
+                                       : lane % 16 * 128 + ((lane / 16 ^ lane % 8) << 4));
+#pragma unroll
+    for (int part = 0; part < cols / PART; part++) {
+        const unsigned box = part % 2 * 2048;
+        float x[SUMS];
+#pragma unroll
+        for (int i = 0; i < SUMS; i++) x[i] = __fmaf_rn(alpha, sum[part * SUMS + i], 0.0f);
+        if (lane == 0) TMM__HALF_BOXES_WAIT(1);
+        __syncwarp();
+#pragma unroll
+        for (int q = 0; q < 4; q++) {
+            const unsigned to = (place ^ q << 5) + box;
+            if (WIDE) {
+#pragma unroll
+                for (int h = 0; h < 2; h++) {
+                    const int even = 4 * q + 2 * h, odd = even ^ 8;
+                    const float left = g % 2 ? x[odd % SUMS] : x[even % SUMS];
+                    const float right = g % 2 ? x[(odd + 1) % SUMS] : x[(even + 1) % SUMS];
+                    asm volatile("st.shared.v2.f32 [%0], {%1, %2};" ::"r"(to + h * 1024), "f"(left),
+                                 "f"(right)
+                                 : "memory");
+                }
+            } else {
+                const float *s = &x[q * 8 % SUMS];
+                asm volatile(
+                    "stmatrix.sync.aligned.m8n8.x4.shared.b16 [%0], {%1, %2, %3, %4};" ::"r"(to),
+                    "r"(tmm__xhalf_two(s[0], s[1])), "r"(tmm__xhalf_two(s[2], s[3])),
+                    "r"(tmm__xhalf_two(s[4], s[5])), "r"(tmm__xhalf_two(s[6], s[7]))
+                    : "memory");
+            }
+        }
+        asm volatile("fence.proxy.async.shared::cta;" ::: "memory");
+        __syncwarp();
+        if (lane == 0) tmm__half_box_out(map, own + box, col + part * PART, row, product);
+    }
+}
+#undef TMM__HALF_TYPE
+
+/* Asks L2 for the lines of X, C or D, that a warp will read when it stores 16 rows from `row` on: a tile
+   waits for memory at eight places else. */
+TMM__DEVICE void tmm__xhalf_ask(const TMM_OUT *X, long long ld, const tmm__half_job *job, int row,
+                                int col, const int cols)
+{
+    enum { WIDTH = 128 / sizeof(TMM_OUT) };
+    const int lines = cols / WIDTH + 1, last = (int)min(job->N - col, (long long)cols) - 1;
+    for (int n = threadIdx.x % 32; n < 16 * lines; n += 32) {
+        const int r = row + n / lines, c = min(n % lines * WIDTH, last);
+        if (r < job->M && last >= 0)
+            asm volatile("prefetch.global.L2 [%0];" ::"l"(X + r * ld + col + c) : "memory");
+    }
+}
+
+/* Is a tile stored by TMA? Not if something comes after alpha sum, nor where columns of it are not
+   stored: TMA leaves out rows beyond M and whole 16 bytes beyond N. */
+TMM__DEVICE bool tmm__xhalf_by_boxes(const tmm__half_job *job, const tmm__half_item *at,
+                                     const int cols)
+{
+    bool whole = job->boxed_C != 0 && at->part < 0; /* no partial sums */
+#ifdef TMM_EPILOGUE
+    whole = false;
+#endif
+#ifdef TMM_WITH_EPILOGUE
+    if (job->after.active) whole = false;
+#endif
+#ifdef TMM_WITH_SYRK
+    if (job->triangle == TMM__LOWER && at->col + cols - 1 > at->row) whole = false;
+    if (job->triangle == TMM__UPPER && at->col < at->row + 127) whole = false;
+#endif
+    return whole && (job->N % (16 / sizeof(TMM_OUT)) == 0 || at->col + cols <= job->N);
+}
+#endif
+/* src/tiledmm/kernels/tensor_half/wgmma_kernel.cuh. Elements of 16 bits by wgmma: the kernel.
+   Uses: kernels/common/tensor_ptx.cuh, wgmma.cuh, wgmma_store.cuh, once/. Used by: launch.h. */
 #if defined(TMM__PASS) && TMM__HALF_TENSOR && (TMM__HALF_WGMMA_LIST(TMM__IN_PASS) 0)
 enum {
     tmm__half_wgmma_bytes = TMM__HALF_WGMMA_BYTES(TMM__HALF_WGMMA_COLS, TMM__HALF_WGMMA_STAGES)
@@ -11503,15 +11904,15 @@ static_assert(TMM__HALF_WGMMA_STAGES >= 2 && tmm__half_wgmma_bytes <= 227 * 1024
    cores read B once for 64 rows. They bound it where K is long; below, filling and storing count. */
 TMM_KERNEL void __launch_bounds__(384, 1)
     tmm__gemm_half_wgmma(const TMM__GRID_CONSTANT tmm__half_map map_A,
-                         const TMM__GRID_CONSTANT tmm__half_map map_B, TMM_OUT *__restrict__ C,
+                         const TMM__GRID_CONSTANT tmm__half_map map_B,
+                         const TMM__GRID_CONSTANT tmm__half_map map_C, TMM_OUT *__restrict__ C,
                          const tmm__half_job job)
 {
 #if TMM__WGMMA
     enum {
         COLS = TMM__HALF_WGMMA_COLS,
         STAGES = TMM__HALF_WGMMA_STAGES,
-        STAGE = (128 + COLS) * 128,
-        PITCH = 36
+        STAGE = (128 + COLS) * 128
     };
     extern __shared__ __align__(16) unsigned char tmm__memory[];
     __shared__ __align__(8) unsigned long long full[STAGES], empty[STAGES];
@@ -11524,6 +11925,7 @@ TMM_KERNEL void __launch_bounds__(384, 1)
     int stage = 0;
     unsigned parity = 0;
     if (threadIdx.x == 0) {
+        tmm__half_prefetch(&map_A), tmm__half_prefetch(&map_B);
         for (int n = 0; n < STAGES; n++) {
             tmm__barrier_init(fulls + 8 * n, 1);
             tmm__barrier_init(empties + 8 * n, 8 * cluster);
@@ -11533,11 +11935,13 @@ TMM_KERNEL void __launch_bounds__(384, 1)
     }
     __syncthreads();
     if (cluster > 1) TMM__CLUSTER_MEETS();
+    tmm__let_next_begin();
     if (threadIdx.x < 128) {
         asm volatile("setmaxnreg.dec.sync.aligned.u32 40;");
         const int mine = cluster == 1 ? 2 : 1, first = cluster == 1 ? 0 : rank; /* halves of B */
         for (int item = blockIdx.x / cluster; threadIdx.x == 0 && item < job.items; item += count) {
             const tmm__half_item at = tmm__half_find(&job, item, rank, COLS);
+            tmm__wait_for_previous(); /* nothing of memory is read or written before */
             const int zA = at.product * job.next_A, zB = at.product * job.next_B;
             for (int step = 0; step < at.steps; step++) {
                 const unsigned to = stages + stage * STAGE, barrier = fulls + 8 * stage;
@@ -11565,74 +11969,311 @@ TMM_KERNEL void __launch_bounds__(384, 1)
     } else {
         asm volatile("setmaxnreg.inc.sync.aligned.u32 232;");
         const int warp = threadIdx.x / 32 - 4, group = warp / 4;
-        float *own = (float *)(tmm__memory + skip + STAGES * STAGE) + warp * (16 * PITCH);
+        const int own = STAGES * STAGE + warp * 4096;
+        const bool ahead = job.items > count;
         for (int item = blockIdx.x / cluster; item < job.items; item += count) {
             const tmm__half_item at = tmm__half_find(&job, item, rank, COLS);
+            tmm__wait_for_previous();
+            if (job.beta != 0 && at.part < 0)
+                tmm__xhalf_ask(C + at.product * job.batchC, job.ldc, &job, at.row + warp * 16,
+                               at.col, COLS);
+#ifdef TMM_WITH_EPILOGUE
+            if (job.after.active && job.after.D != NULL && at.part < 0)
+                tmm__xhalf_ask((const TMM_OUT *)job.after.D +
+                                   (job.after.product + at.product) * job.after.strideD,
+                               job.after.ldd, &job, at.row + warp * 16, at.col, COLS);
+#endif
             float sum[COLS / 2];
 #pragma unroll
             for (int i = 0; i < COLS / 2; i++) sum[i] = 0;
             if (job.turned_A && job.turned_B)
                 tmm__xhalf_sum(sum, &stage, &parity, at.steps, stages, fulls, empties, group,
-                               cluster, STAGES, COLS, 1, 1);
+                               cluster, ahead, STAGES, COLS, 1, 1);
             else if (job.turned_A)
                 tmm__xhalf_sum(sum, &stage, &parity, at.steps, stages, fulls, empties, group,
-                               cluster, STAGES, COLS, 1, 0);
+                               cluster, ahead, STAGES, COLS, 1, 0);
             else if (job.turned_B)
                 tmm__xhalf_sum(sum, &stage, &parity, at.steps, stages, fulls, empties, group,
-                               cluster, STAGES, COLS, 0, 1);
+                               cluster, ahead, STAGES, COLS, 0, 1);
             else
                 tmm__xhalf_sum(sum, &stage, &parity, at.steps, stages, fulls, empties, group,
-                               cluster, STAGES, COLS, 0, 0);
-            /* 32 columns after 32 go through shared memory, so that a row's neighbours are stored
-               together: 16 lanes for each of two rows. */
-            const long long row0 = at.row + warp * 16, product = at.product;
-            float *partials = job.partials;
-            if (partials != NULL) partials += (product * job.slices + at.slice) * (job.M * job.N);
-            TMM_OUT *c = C + product * job.batchC;
-            const bool aligned =
-                ((size_t)c | (size_t)job.ldc * sizeof(TMM_OUT)) % (2 * sizeof(TMM_OUT)) == 0;
-#pragma unroll
-            for (int part = 0; part < COLS / 32; part++) {
-                __syncwarp();
-#pragma unroll
-                for (int j = 0; j < 4; j++)
-#pragma unroll
-                    for (int h = 0; h < 2; h++)
-                        *(float2 *)&own[(lane / 4 + 8 * h) * PITCH + 8 * j + lane % 4 * 2] =
-                            make_float2(sum[part * 16 + 4 * j + 2 * h],
-                                        sum[part * 16 + 4 * j + 2 * h + 1]);
-                __syncwarp();
-                const long long col = at.col + part * 32 + lane % 16 * 2;
-                const unsigned mask = tmm__column_mask(col, 2, 0, job.N);
-#pragma unroll 4
-                for (int r = lane / 16; r < 16; r += 2) {
-                    const long long row = row0 + r, place = row * job.ldc + col;
-                    if (row >= job.M || mask == 0) continue;
-                    const unsigned stored = tmm__triangle_mask(TMM__TRIANGLE(&job), mask, row, col);
-                    const float *two = &own[r * PITCH + lane % 16 * 2];
-                    if (partials != NULL) {
-                        for (int n = 0; n < 2; n++)
-                            if (mask >> n & 1) partials[row * job.N + col + n] = two[n];
-                        continue;
-                    }
-                    tmm__xouts2 old;
-                    if (job.beta != 0) old = tmm__xload2(c + place, aligned, stored);
-                    tmm__xstore2(c + place, row, col, aligned, stored,
-                                 TMM__OF_JOB(job.alpha, job, product), (TMM_SCALAR)job.beta, old,
-                                 two);
-                }
+                               cluster, ahead, STAGES, COLS, 0, 0);
+            if (tmm__xhalf_by_boxes(&job, &at, COLS)) {
+                tmm__xhalf_store_boxes(&map_C, &job, stages + own, sum, at.row + warp * 16, at.col,
+                                       at.product, COLS);
+            } else {
+                if (lane == 0) TMM__HALF_BOXES_WAIT(0);
+                tmm__xhalf_store(&job, C, (float *)(tmm__memory + skip + own), sum, &at, warp,
+                                 COLS);
             }
         }
+        if (lane == 0) TMM__HALF_BOXES_WAIT(0);
     }
     __syncwarp();
     if (cluster > 1) TMM__CLUSTER_MEETS(); /* no block leaves while others may arrive there */
 #else
-    (void)map_A, (void)map_B, (void)C, (void)job;
+    (void)map_A, (void)map_B, (void)map_C, (void)C, (void)job;
+#endif
+}
+#endif
+/* src/tiledmm/kernels/tensor_half/thin.cuh. Elements of 16 bits by wgmma and TMA where C is thin or small.
+   Uses: kernels/common/, wgmma.cuh, once/. Used by: thin_launch.h. */
+#if defined(TMM__PASS) && TMM__EMIT_TYPE && TMM__HALF_TENSOR && !defined(TMM__HALF_ONCE)
+/* Lines of the large operand in a tile; stages that there may be; blocks of a cluster; bytes of a stage
+   and of all shared memory, to the stages of which 1024 bytes align. */
+enum { TMM__HALF_THIN_LINES = 128, TMM__HALF_THIN_STAGES = 12, TMM__HALF_THIN_CLUSTER = 8 };
+#define TMM__HALF_THIN_STAGE(cols)         (((int)TMM__HALF_THIN_LINES + (cols)) * 128)
+#define TMM__HALF_THIN_BYTES(cols, stages) ((stages)*TMM__HALF_THIN_STAGE(cols) + 1024)
+
+/* The product, and how it is divided. op(A) or op(B) is the large operand, the other the thin one. */
+typedef struct tmm__half_thin_job {
+    long long M, N, ldc, batchC;
+    float alpha, beta;
+#ifdef TMM_WITH_EPILOGUE
+    tmm__after after;
+#endif
+    float *partials;               /* of slices, M x N each; NULL: of one slice C is stored */
+    int large_is_A, lines, thins;  /* of op(A) or op(B) */
+    int turned_large, turned_thin; /* operands that do not lie along k */
+    int next_large, next_thin;     /* 0: all products of the batch share it, else 1 */
+    int cols, across;              /* thin lines of a tile, tiles of the thin operand */
+    int parts, slices, steps;      /* blocks that share the k of a slice; slices; steps of 64 k */
+    int pair, stage, stages;       /* blocks that share thin lines, 1 or 2; bytes of a stage */
+} tmm__half_thin_job;
+
+#if TMM__WGMMA
+/* Sums of a warpgroup to shared memory: where large lines are neighbours in C, [thin][large] with
+   lines 132 apart, else [large][thin] with lines cols + 8 apart. Either way in different banks. */
+TMM__DEVICE void tmm__half_thin_keep(float *sums, const float *c, int large_is_A, const int cols)
+{
+    const int lane = threadIdx.x % 32, line = threadIdx.x / 32 * 16 + lane / 4, two = lane % 4 * 2;
+#pragma unroll
+    for (int i = 0; i < cols / 4; i++) { /* of 8 columns: rows 0 to 7, then 8 to 15 */
+        const int l = line + i % 2 * 8, t = i / 2 * 8 + two;
+        if (large_is_A)
+            *(float2 *)(sums + l * (cols + 8) + t) = make_float2(c[2 * i], c[2 * i + 1]);
+        else
+            sums[t * 132 + l] = c[2 * i], sums[t * 132 + 132 + l] = c[2 * i + 1];
+    }
+}
+
+/* Four sums of the block `rank` of a cluster: see tmm__map_shared. */
+TMM__DEVICE float4 tmm__half_thin_load(const float *sums, int rank)
+{
+    float4 x;
+    asm volatile("ld.shared::cluster.v4.f32 {%0, %1, %2, %3}, [%4];"
+                 : "=f"(x.x), "=f"(x.y), "=f"(x.z), "=f"(x.w)
+                 : "r"(tmm__map_shared(sums, rank))
+                 : "memory");
+    return x;
+}
+#endif
+#endif
+
+#if defined(TMM__PASS) && TMM__EMIT_TYPE && TMM__HALF_TENSOR
+#if TMM__WGMMA
+#if TMM__HALF_TENSOR == 1
+#define TMM__HALF_TYPE "f16"
+#else
+#define TMM__HALF_TYPE "bf16"
+#endif
+/* All steps of a block, into the sums of a warpgroup: 64 lines of the large operand, `cols` of the
+   thin one. Stages are given back to the blocks that copy to them: `pair` from rank0 on. */
+TMM__DEVICE void tmm__xhalf_thin_sum(float *c, const tmm__half_thin_job *job, int steps,
+                                     unsigned at, unsigned fulls, int rank0, const int cols,
+                                     const int turned_large, const int turned_thin)
+{
+    unsigned parity = 0;
+    const unsigned first = at;
+    const int lane = threadIdx.x % 32, group = threadIdx.x / 128;
+    int stage = 0;
+#pragma unroll
+    for (int i = 0; i < cols / 2; i++) c[i] = 0;
+#pragma unroll 1
+    for (int step = 0; step < steps; step++) {
+        tmm__barrier_wait(fulls + 8 * stage, parity);
+        TMM__WGMMA_BEGIN();
+#pragma unroll
+        for (int k = 0; k < 4; k++) {
+            const unsigned long long a =
+                tmm__descriptor(at + group * 8192 + k * (turned_large ? 2048 : 32));
+            const unsigned long long b =
+                tmm__descriptor(at + 16384 + k * (turned_thin ? 2048 : 32)) +
+                (turned_thin ? 511ull << 16 : 0); /* 64 columns further on: 8192 bytes */
+            if (turned_large && turned_thin)
+                TMM__HALF_PRODUCT(TMM__HALF_TYPE, "1", "1");
+            else if (turned_large)
+                TMM__HALF_PRODUCT(TMM__HALF_TYPE, "1", "0");
+            else if (turned_thin)
+                TMM__HALF_PRODUCT(TMM__HALF_TYPE, "0", "1");
+            else
+                TMM__HALF_PRODUCT(TMM__HALF_TYPE, "0", "0");
+        }
+        TMM__WGMMA_COMMIT();
+        TMM__WGMMA_WAIT(0);
+        if (lane < job->pair)
+            tmm__half_arrive(fulls + 8 * ((int)TMM__HALF_THIN_STAGES + stage), rank0 + lane);
+        at += job->stage;
+        if (++stage == job->stages) stage = 0, parity ^= 1, at = first;
+    }
+#pragma unroll
+    for (int i = 0; i < cols / 2; i++) asm volatile("" : "+f"(c[i])::"memory");
+}
+#undef TMM__HALF_TYPE
+#endif
+
+/* KERNEL THIN HALF: 128 lines of the large operand by `cols` of the thin one, 64 or 128, on tensor cores.
+   288 threads: two warpgroups multiply, 64 large lines each; a thread of the last warp copies by TMA. A
+   stage is 64 k:
+       large   [line][64 k], or two boxes of [64 k][64 lines] if it does not lie along k
+       thin    the same, `cols` lines
+   with the swizzle of 128 bytes. Blocks of a cluster have the same tile, and parts of its k in order.
+   Each adds up its share of the tile, in that order, from the shared memory of all:
+       block 0   |k 0 ..   | sums |\   rows 0 .. r
+       block 1   |   k 1 ..| sums |-X- rows r .. 2 r  --> C
+   More parts are slices, which KERNEL SUM adds. No block waits for one of another cluster.
+
+   16 KB of the large operand a step: 4 stages of two blocks ask for 128 KB at once, 17 MB on 132
+   multiprocessors. Memory bounds it where the large operand is in memory; L2 for 128 thin lines, where
+   each brings as many bytes again; starting and adding up for little work. */
+TMM_KERNEL void __launch_bounds__(288, 2)
+    tmm__xgemm_half_thin(const TMM__GRID_CONSTANT tmm__half_map map_large,
+                         const TMM__GRID_CONSTANT tmm__half_map map_thin, TMM_OUT *__restrict__ C,
+                         const tmm__half_thin_job job)
+{
+#if TMM__WGMMA
+    extern __shared__ __align__(16) unsigned char tmm__memory[];
+    __shared__ __align__(8) unsigned long long barriers[2 * TMM__HALF_THIN_STAGES];
+    const unsigned base = (unsigned)__cvta_generic_to_shared(tmm__memory), skip = -base & 1023;
+    const unsigned fulls = (unsigned)__cvta_generic_to_shared(barriers);
+    const unsigned empties = fulls + 8 * (int)TMM__HALF_THIN_STAGES;
+    const int pair = job.pair, cluster = job.parts * pair;
+    const int rank = blockIdx.x % cluster, which = rank % pair, rank0 = rank - which;
+    const int item = blockIdx.x / cluster, slice = item % job.slices, tile = item / job.slices;
+    const int line0 = (tile / job.across * pair + which) * (int)TMM__HALF_THIN_LINES;
+    const int thin0 = tile % job.across * job.cols, product = blockIdx.y;
+    const long long part = slice * job.parts + rank / pair, parts = job.slices * job.parts;
+    const int first = (int)(job.steps * part / parts);
+    const int steps = (int)(job.steps * (part + 1) / parts) - first;
+    float *sums = (float *)(tmm__memory + skip);
+    if (threadIdx.x == 256) tmm__half_prefetch(&map_large), tmm__half_prefetch(&map_thin);
+    if (threadIdx.x == 0) {
+        for (int n = 0; n < job.stages; n++) {
+            tmm__barrier_init(fulls + 8 * n, 1);
+            tmm__barrier_init(empties + 8 * n, 8 * pair);
+        }
+        asm volatile("fence.mbarrier_init.release.cluster;\nfence.proxy.async.shared::cta;" ::
+                         : "memory");
+    }
+    __syncthreads();
+    if (pair > 1) TMM__CLUSTER_MEETS(); /* barriers are there before others copy */
+    tmm__let_next_begin();
+    tmm__wait_for_previous();
+    if (threadIdx.x >= 256) {
+        const int zL = product * job.next_large, zT = product * job.next_thin;
+        const int half = job.cols / 2 * which, to_both = pair > 1 ? 3 << rank0 : 1;
+        unsigned to = base + skip, parity = 1;
+        int stage = 0;
+        for (int step = 0; threadIdx.x == 256 && step < steps; step++) {
+            const unsigned barrier = fulls + 8 * stage;
+            const int k = (first + step) * 64;
+            tmm__barrier_wait(empties + 8 * stage, parity); /* at once, the first time */
+            tmm__barrier_expect(barrier, job.stage);
+            if (job.turned_large) {
+                tmm__half_box(to, &map_large, line0, k, zL, barrier, 1);
+                tmm__half_box(to + 8192, &map_large, line0 + 64, k, zL, barrier, 1);
+            } else {
+                tmm__half_box(to, &map_large, k, line0, zL, barrier, 1);
+            }
+            if (job.turned_thin) {
+                for (int i = 0; i < job.cols; i += 64)
+                    tmm__half_box(to + 16384 + i * 128 + which * 4096, &map_thin, thin0 + i,
+                                  k + which * 32, zT, barrier, to_both);
+            } else {
+                tmm__half_box(to + 16384 + half * 128, &map_thin, k, thin0 + half, zT, barrier,
+                              to_both);
+            }
+            to += job.stage;
+            if (++stage == job.stages) stage = 0, parity ^= 1, to = base + skip;
+        }
+        __syncwarp();
+    } else {
+        const int both = 2 * job.turned_large + job.turned_thin;
+        float sum[64];
+#define TMM__SUM_OF(count, large, thin)                                                           \
+    do {                                                                                          \
+        if (job.cols == (count) && both == 2 * (large) + (thin)) {                                \
+            tmm__xhalf_thin_sum(sum, &job, steps, base + skip, fulls, rank0, count, large, thin); \
+            asm volatile("bar.sync 1, 256;" ::: "memory"); /* nobody reads stages any more */     \
+            tmm__half_thin_keep(sums, sum, job.large_is_A, count);                                \
+        }                                                                                         \
+    } while (0)
+        TMM__SUM_OF(16, 0, 0);
+        TMM__SUM_OF(16, 0, 1);
+        TMM__SUM_OF(16, 1, 0);
+        TMM__SUM_OF(16, 1, 1);
+        TMM__SUM_OF(64, 0, 0);
+        TMM__SUM_OF(64, 0, 1);
+        TMM__SUM_OF(64, 1, 0);
+        TMM__SUM_OF(64, 1, 1);
+        TMM__SUM_OF(128, 0, 0);
+        TMM__SUM_OF(128, 0, 1);
+        TMM__SUM_OF(128, 1, 0);
+        TMM__SUM_OF(128, 1, 1);
+#undef TMM__SUM_OF
+    }
+    __syncwarp();
+    TMM__CLUSTER_MEETS();
+    if (threadIdx.x < 256) {
+        const int row0 = job.large_is_A ? line0 : thin0, col0 = job.large_is_A ? thin0 : line0;
+        const int pitch = job.large_is_A ? job.cols + 8 : 132;
+        const int rows = (int)min(job.M - row0, job.large_is_A ? 128ll : (long long)job.cols);
+        const int cols = (int)min(job.N - col0, job.large_is_A ? (long long)job.cols : 128ll);
+        const int fours = (cols + 3) / 4, all = rows > 0 && cols > 0 ? rows * fours : 0;
+        const int own = rank / pair, end = all * (own + 1) / job.parts;
+        TMM_OUT *c = C + product * job.batchC;
+        float *partials = job.partials;
+        if (partials != NULL)
+            partials += ((long long)product * job.slices + slice) * (job.M * job.N);
+        const bool aligned =
+            ((size_t)c | (size_t)job.ldc * sizeof(TMM_OUT)) % (4 * sizeof(TMM_OUT)) == 0;
+#pragma unroll 1
+        for (int n = all * own / job.parts + threadIdx.x; n < end; n += 256) {
+            const int r = n / fours, four = (n - r * fours) * 4;
+            float4 x[TMM__HALF_THIN_CLUSTER];
+#pragma unroll
+            for (int i = 0; i < (int)TMM__HALF_THIN_CLUSTER; i++)
+                if (i < job.parts)
+                    x[i] = tmm__half_thin_load(sums + r * pitch + four, which + i * pair);
+            TMM_SUM sum[4] = {x[0].x, x[0].y, x[0].z, x[0].w};
+#pragma unroll
+            for (int i = 1; i < (int)TMM__HALF_THIN_CLUSTER; i++)
+                if (i < job.parts)
+                    sum[0] += x[i].x, sum[1] += x[i].y, sum[2] += x[i].z, sum[3] += x[i].w;
+            const long long row = row0 + r, col = col0 + four;
+            const unsigned mask = tmm__column_mask(col, 4, 0, job.N);
+            if (partials != NULL) {
+                float *to = partials + row * job.N + col;
+                for (int j = 0; j < 4; j++)
+                    if (mask >> j & 1) to[j] = sum[j];
+                continue;
+            }
+            TMM_OUT *to = c + row * job.ldc + col;
+            const bool vector = aligned && mask == 15;
+            const tmm__xsums4 old = tmm__xload4(to, vector, mask, (TMM_SCALAR)job.beta);
+            tmm__xstore4(to, row, col, vector, mask, TMM__OF_JOB(job.alpha, job, product), old.v,
+                         sum);
+        }
+    }
+    __syncwarp();
+    TMM__CLUSTER_MEETS(); /* no block leaves while others may read there */
+#else
+    (void)map_large, (void)map_thin, (void)C, (void)job;
 #endif
 }
 #endif
 /* src/tiledmm/kernels/tensor_half/align.cuh. Lines that TMA cannot take, copied so that it can.
-   Uses: once/. Used by: launch.h. */
+   Uses: kernels/common/tensor_ptx.cuh, once/. Used by: launch.h. */
 #if defined(TMM__PASS) && TMM__EMIT_TYPE && TMM__HALF_TENSOR
 #if !defined(TMM__HALF_ONCE)
 /* Lines of `cols` elements of 16 bits, ld apart, `rows` of them in each of `items` products. */
@@ -11656,6 +12297,7 @@ typedef struct tmm__half_copies {
    2 bytes read and written an element, nothing computed: bound by memory, or L2 where both fit. */
 TMM_KERNEL void __launch_bounds__(256) tmm__xgemm_half_align(const tmm__half_copies job)
 {
+    tmm__let_next_begin(); /* KERNEL THIN HALF, which waits for all of this */
     const tmm__half_operand x = blockIdx.z == 0 ? job.operands[0] : job.operands[1];
     const long long rows = x.rows, col = (blockIdx.x * 32ll + threadIdx.x % 32) * 8;
     if (col >= x.cols) return;
@@ -16510,22 +17152,22 @@ static inline void *tmm__xpartials(const tmm__xproduct *p, int *parts)
 }
 
 /* What follows a launch that went as `status` says: if there are parts, KERNEL SUM with `groups`
-   threads to an element, and giving back the memory of their sums. */
+   threads to an element, and giving back the memory of their sums. One is enough where C has many:
+   a million elements with 8 took 30 us more. */
 static inline tmm_status tmm__xsum(tmm_status status, tmm__xproduct *p, int parts, void *partials,
                                    int groups)
 {
-    /* Where parts are few and blocks many, a thread adds all of an element: the same bits. */
-    const double blocks = (double)p->M * p->N * p->batch * groups / 256;
-    if (parts <= groups && blocks > 8.0 * tmm__current_device()->processors) groups = 1;
+    if (p->M * p->N >= 65536) groups = 1;
     const int lanes = 256 / groups;
     void *arguments[] = {&p->M,     &p->N,     &parts,
                          &p->alpha, &partials, &p->beta,
                          &p->C,     &p->ldc,   &p->strideC TMM__TRIANGLE_ADDRESS(p)};
     if (partials == NULL) return status;
     if (status == TMM_OK)
-        status = tmm__launch((const void *)tmm__xgemm_sum,
-                             dim3((unsigned)((p->M * p->N - 1) / lanes + 1), 1, p->batch),
-                             dim3((unsigned)lanes, (unsigned)groups), 0, arguments, p->stream);
+        status = tmm__launch_clusters((const void *)tmm__xgemm_sum,
+                                      dim3((unsigned)((p->M * p->N - 1) / lanes + 1), 1, p->batch),
+                                      dim3((unsigned)lanes, (unsigned)groups), 1,
+                                      TMM__HALF_TENSOR != 0, 0, arguments, p->stream);
     (void)cudaFreeAsync(partials, p->stream);
     return status;
 }
@@ -16923,7 +17565,7 @@ static inline tmm_status tmm__xtensor(const tmm__xproduct *p, const tmm__plan *p
 #endif
 #endif
 /* src/tiledmm/kernels/tensor_half/launch.h. PLAN and LAUNCHER of KERNEL TENSOR HALF.
-   Uses: kernels/common/finish.cuh, kernels/tensor_half/, launch/, once/. Used by: callers. */
+   Uses: kernels/common/finish.cuh, kernels/tensor_half/, launch/, once/. Used by: thin_launch.h. */
 #if defined(TMM_NAME) && !defined(TMM__PASS) && TMM__HOST && TMM__HALF_TENSOR
 /* An instance of KERNEL TENSOR HALF. */
 typedef struct tmm__xhalf__instance {
@@ -17004,7 +17646,8 @@ static inline size_t tmm__xhalf_copied(const tmm__xproduct *p, int is_B, char *m
     const int turned = (is_B ? p->rsB : p->csA) != 1;
     const long long lines = is_B ? p->N : p->M, ld = tmm__xhalf_ld(p, is_B);
     const long long rows = turned ? p->K : lines, cols = turned ? lines : p->K;
-    const long long stride = is_B ? p->strideB : p->strideA, pitch = (cols + 7) / 8 * 8;
+    /* Lines of memory begin a row, or boxes of TMA take two each: 4104 took 1.4 times as long as 4096. */
+    const long long stride = is_B ? p->strideB : p->strideA, pitch = (cols + 63) / 64 * 64;
     const void *X = is_B ? p->B : p->A;
     const long long items = p->batch > 1 && stride > 0 ? p->batch : 1;
     if (tmm__xhalf_boxed(X, ld, stride, items)) return 0;
@@ -17014,6 +17657,13 @@ static inline size_t tmm__xhalf_copied(const tmm__xproduct *p, int is_B, char *m
     }
     return (size_t)(rows * items * pitch) * 2;
 }
+
+/* KERNEL THIN HALF: see thin_launch.h. */
+#ifndef TMM__HALF_ONCE
+enum { TMM__HALF_THIN_FIRST = 16 }; /* the number of its first instance */
+#endif
+static inline void tmm__xhalf_thin_plan(const tmm__xproduct *p, tmm__plan *c);
+static inline tmm_status tmm__xhalf_thin(tmm__xproduct *p, const tmm__plan *plan, int *missing);
 
 /* Is there a kernel by wgmma in this program, for this device, and the driver's function? Kernels for
    other devices have no barriers in shared memory. */
@@ -17030,6 +17680,20 @@ static inline int tmm__xhalf_by_wgmma(const tmm__xproduct *p)
            tmm__xldb(p) <= 1ll << 36 && tmm__xmap_maker() != NULL;
 }
 
+#ifndef TMM__HALF_ONCE
+/* Nanoseconds of memory for blocks that ask for so many bytes of it at once: the fewer, the longer. What
+   the first ones wait for is not hidden: a number of half_thin.memory. */
+static inline double tmm__half_memory_time(const tmm__load *load, double asked, int first,
+                                           double *time)
+{
+    const tmm__costs *t = tmm__tuned();
+    const double memory = tmm__memory_time(load);
+    if (load->bytes + load->c_bytes < tmm__current_device()->gpu.l2_bytes) return memory;
+    *time += t->half_thin.memory[first];
+    return memory * (1 + t->half_thin.asked / asked);
+}
+#endif
+
 /* Has the device tensor cores for this type? Else it is right, but slow. */
 static inline int tmm__xtensor_competes(const tmm__xproduct *p, const tmm__xkernel *row)
 {
@@ -17038,19 +17702,20 @@ static inline int tmm__xtensor_competes(const tmm__xproduct *p, const tmm__xkern
            tmm__xtensor_takes(p, row) == TMM_OK;
 }
 
-#ifdef TMM_WITH_SYRK
-/* The rectangle of C that has the last tiles of its triangle, as a product of its own. Returns how many
-   tiles that are; 0: none. */
-static inline int tmm__xhalf_rest(const tmm__xproduct *p, int cols, int rest, tmm__xproduct *q)
+/* The rectangle of C that has the last `rest` tiles of its triangle, or a few more; *q: the product of
+   whose C there are partial sums. */
+static inline tmm__last_tiles tmm__xhalf_last(const tmm__xproduct *p, int cols, int rest,
+                                              tmm__xproduct *q)
 {
-    const tmm__tiling t = tmm__tile(p->triangle, p->M, p->N, 256, cols);
-    const tmm__last_tiles last = tmm__last_of_triangle(&t, p->triangle, p->N, 256, 8, rest);
+    const tmm__tiling t = tmm__tile(TMM__TRIANGLE(p), p->M, p->N, 256, cols);
+    const tmm__last_tiles last = tmm__last_of_triangle(&t, TMM__TRIANGLE(p), p->N, 256, 8, rest);
     *q = *p;
-    q->triangle = 0, q->M = last.rows, q->N = last.cols;
-    q->A += last.row * q->rsA, q->B += last.col * q->csB, q->C += last.row * q->ldc + last.col;
-    return last.tiles;
-}
+#ifdef TMM_WITH_SYRK
+    q->triangle = 0;
 #endif
+    q->M = last.rows, q->N = last.cols, q->C += last.row * q->ldc + last.col;
+    return last;
+}
 
 /* The instance by wgmma that should be fastest, if that is below c->time. Blocks are persistent: the
    busiest has so many rounds. Operands off 16 bytes are copied first. */
@@ -17075,9 +17740,10 @@ static inline void tmm__xhalf_wgmma_plan(const tmm__xproduct *p, tmm__plan *c)
             const double rounds = ceil((down > 1 ? pairs : load.blocks) * slices / load.processors);
             const double *costs = tmm__tuned()->half_wgmma[n < TMM__TUNED_HALF ? n : 0];
             const double clocks = costs[0] + rounds * (ceil(steps / slices) * costs[1] + costs[2]);
-            double time = device->gpu.launch +
-                          tmm__overlapped(tmm__in_nanoseconds(clocks), tmm__memory_time(&load)) +
-                          copies;
+            double time = device->gpu.launch + copies;
+            const double busy = fmin(load.blocks * slices, load.processors);
+            const double memory = tmm__half_memory_time(&load, busy * i->bytes, 0, &time);
+            time += tmm__overlapped(tmm__in_nanoseconds(clocks), memory);
             if (slices > 1) time = tmm__host_time(time + tmm__xsum_time(p, slices));
             const int cut = slices > 1 ? TMM__PLAN_REDUCE : TMM__PLAN_WHOLE;
             time = TMM__PLAN_GUESS(8 + n, cut, slices, time);
@@ -17085,29 +17751,27 @@ static inline void tmm__xhalf_wgmma_plan(const tmm__xproduct *p, tmm__plan *c)
             c->time = time, c->instance = 8 + n, c->kernel = i->kernel, c->bytes = i->bytes;
             c->tile_m = 128, c->tile_n = i->cols, c->slices = slices, c->cut = cut, c->rest = 0;
         }
-#ifdef TMM_WITH_SYRK
-        /* Of a triangle, the tiles of a short last round as a product whose k is cut. */
+        /* Of a triangle, the tiles of a short last round in slices, which all run at once. */
         const double most = floor(load.processors / 2), whole = floor(pairs / 2 / most);
         const int rest = (int)(pairs / 2 - whole * most);
-        tmm__xproduct q;
-        tmm__plan last;
-        memset(&last, 0, sizeof last);
-        last.time = HUGE_VAL;
-        if (p->triangle == 0 || p->batch > 1 || !(p->allowed & TMM__CUT_K) || down < 2 ||
-            whole < 1 || rest == 0 || tmm__xhalf_rest(p, i->cols, rest, &q) == 0)
+        if (TMM__TRIANGLE(p) == 0 || p->batch > 1 || !(p->allowed & TMM__CUT_K) || !device->pools ||
+            down < 2 || whole < 1 || rest == 0)
             continue;
-        tmm__xhalf_wgmma_plan(&q, &last);
+        tmm__xproduct q;
+        const tmm__last_tiles last = tmm__xhalf_last(p, i->cols, rest, &q);
+        const int slices = last.tiles > 0 ? (int)fmin(most / last.tiles, fmin(steps / 4, 32)) : 0;
+        if (slices < 2) continue;
         const double *costs = tmm__tuned()->half_wgmma[n < TMM__TUNED_HALF ? n : 0];
-        const double clocks = costs[0] + whole * (steps * costs[1] + costs[2]);
-        double time = device->gpu.launch +
-                      tmm__overlapped(tmm__in_nanoseconds(clocks), tmm__memory_time(&load)) +
-                      copies + last.time;
-        time = TMM__PLAN_GUESS(8 + n, TMM__PLAN_LAST_ROUND, last.slices, time);
+        const double clocks = costs[0] + whole * (steps * costs[1] + costs[2]) +
+                              ceil(steps / slices) * costs[1] + costs[2];
+        double time = device->gpu.launch + copies +
+                      tmm__overlapped(tmm__in_nanoseconds(clocks), tmm__memory_time(&load));
+        time = tmm__host_time(time + tmm__xsum_time(&q, slices));
+        time = TMM__PLAN_GUESS(8 + n, TMM__PLAN_LAST_ROUND, slices, time);
         if (time >= c->time) continue;
         c->time = time, c->instance = 8 + n, c->kernel = i->kernel, c->bytes = i->bytes;
-        c->tile_m = 128, c->tile_n = i->cols, c->slices = 1, c->cut = TMM__PLAN_LAST_ROUND;
-        c->rest = tmm__xhalf_rest(p, i->cols, rest, &q);
-#endif
+        c->tile_m = 128, c->tile_n = i->cols, c->slices = slices, c->cut = TMM__PLAN_LAST_ROUND;
+        c->rest = last.tiles;
     }
 }
 
@@ -17149,7 +17813,9 @@ static inline void tmm__xtensor_plan(const tmm__xproduct *p, const tmm__xkernel 
 {
     (void)row;
     tmm__xhalf_mma_plan(p, c);
-    if (tmm__xhalf_by_wgmma(p)) tmm__xhalf_wgmma_plan(p, c);
+    if (!tmm__xhalf_by_wgmma(p)) return;
+    tmm__xhalf_wgmma_plan(p, c);
+    tmm__xhalf_thin_plan(p, c);
 }
 
 /* The map of op(A) or op(B): lines by k of each product, in boxes of 64 elements that are neighbours in
@@ -17169,6 +17835,26 @@ static inline int tmm__xhalf_make_map(tmm__half_map *map, const tmm__xproduct *p
     const unsigned box[] = {64, (unsigned)high, 1}, steps[] = {1, 1, 1};
     return tmm__xmap_maker()(map, TMM__HALF_TENSOR == 1 ? HALF : BFLOAT16, 3, (void *)X, sizes,
                              strides, box, steps, 0, SWIZZLE_128B, PROMOTION_256B, 0) == 0;
+}
+
+/* The map of C for boxes of 16 rows of 128 bytes. 0 if TMA cannot store it: 16 bytes must align it and
+   its rows. */
+static inline int tmm__xhalf_map_C(tmm__half_map *map, const tmm__xproduct *p)
+{
+    enum { HALF = 6, FLOAT = 7, BFLOAT16 = 9, SWIZZLE_128B = 3 }; /* of cuda.h */
+    const unsigned long long size = sizeof(TMM_OUT), ldc = (unsigned long long)p->ldc * size;
+    const unsigned long long next = p->batch > 1 ? (unsigned long long)p->strideC * size : 0;
+    const unsigned long long sizes[] = {(unsigned long long)p->N, (unsigned long long)p->M,
+                                        next > 0 ? p->batch : 1};
+    const unsigned long long strides[] = {ldc, next > 0 ? next : ldc * sizes[1]};
+    const unsigned box[] = {(unsigned)(128 / size), 16, 1}, steps[] = {1, 1, 1};
+    if (((size_t)p->C | ldc | next) % 16 != 0 || (p->batch > 1 && next == 0)) return 0;
+    return tmm__xmap_maker()(map,
+                             size == 4               ? FLOAT
+                             : TMM__HALF_TENSOR == 1 ? HALF
+                                                     : BFLOAT16,
+                             3, (void *)p->C, sizes, strides, box, steps, 0, SWIZZLE_128B, 0,
+                             0) == 0;
 }
 
 /* KERNEL ALIGN for both operands, and the product of their copies. */
@@ -17218,14 +17904,20 @@ static inline tmm_status tmm__xhalf_run_wgmma(const tmm__xproduct *given, const 
     const size_t bytesB = TMM__TRIANGLE(p) ? 0 : tmm__xhalf_copied(p, 1, NULL, NULL);
     char *memory = NULL;
     tmm_status status = TMM_OK;
-    tmm__half_map maps[2];
+    tmm__half_map maps[3];
     tmm__half_job job;
+    memset(maps, 0, sizeof maps);
     int slices = plan->slices;
     if (bytesA + bytesB > 0)
         memory = (char *)tmm__workspace((bytesA + 255) / 256 * 256 + bytesB, p->stream);
     *missing = bytesA + bytesB > 0 && memory == NULL;
     if (*missing) return TMM_OK;
     if (memory != NULL) status = tmm__xhalf_align(p, memory);
+    if (plan->instance >= (int)TMM__HALF_THIN_FIRST) {
+        if (status == TMM_OK) status = tmm__xhalf_thin(p, plan, missing);
+        if (memory != NULL) (void)cudaFreeAsync(memory, p->stream);
+        return status;
+    }
     memset(&job, 0, sizeof job);
     job.M = p->M, job.N = p->N, job.ldc = p->ldc, job.batchC = p->strideC;
     job.alpha = (float)TMM__FACTOR(p->alpha), job.beta = (float)p->beta;
@@ -17246,16 +17938,25 @@ static inline tmm_status tmm__xhalf_run_wgmma(const tmm__xproduct *given, const 
 #endif
     *missing = !tmm__xhalf_make_map(&maps[0], p, 0, turned_A ? 64 : 128) ||
                !tmm__xhalf_make_map(&maps[1], p, 1, turned_B ? 64 : plan->tile_n / 2);
+    tmm__xproduct q = *p;
+    tmm__last_tiles last = {job.pairs_down * job.across, 0, p->M, 0, p->N};
+    if (plan->rest > 0) last = tmm__xhalf_last(p, plan->tile_n, plan->rest, &q);
     if (status == TMM_OK && !*missing) {
-        void *partials = tmm__xpartials(p, &slices);
-        job.slices = slices, job.partials = (float *)partials;
-        job.items = (int)((long long)job.pairs_down * job.across * slices * p->batch) - plan->rest;
+        void *partials = tmm__xpartials(&q, &slices);
+        const int tiles = job.pairs_down * job.across;
+        job.slices = slices, job.partials = (float *)partials, job.rest = last.tiles;
+        job.whole = partials == NULL ? INT_MAX : tiles - last.tiles;
+        job.part_row = last.row, job.part_rows = last.rows;
+        job.part_col = last.col, job.part_cols = last.cols;
+        job.boxed_C =
+            job.beta == 0 && (partials == NULL || job.whole > 0) && tmm__xhalf_map_C(&maps[2], p);
+        job.items = (int)((tiles + (slices - 1ll) * last.tiles) * p->batch);
         const long long most = device->processors / job.cluster;
         const unsigned blocks = (unsigned)(job.cluster * tmm__min(job.items, most > 0 ? most : 1));
-        void *arguments[] = {&maps[0], &maps[1], &p->C, &job};
-        status = tmm__launch_clusters(plan->kernel, dim3(blocks), 384, job.cluster, 0, plan->bytes,
+        void *arguments[] = {&maps[0], &maps[1], &maps[2], &p->C, &job};
+        status = tmm__launch_clusters(plan->kernel, dim3(blocks), 384, job.cluster, 1, plan->bytes,
                                       arguments, p->stream);
-        status = tmm__xsum(status, p, slices, partials, TMM__SUM_GROUPS);
+        status = tmm__xsum(status, &q, slices, partials, TMM__SUM_GROUPS);
     }
     if (memory != NULL) (void)cudaFreeAsync(memory, p->stream);
     return status;
@@ -17268,14 +17969,6 @@ static inline tmm_status tmm__xtensor(const tmm__xproduct *given, const tmm__pla
     int slices, missing = 0;
     if (plan->kernel != NULL && plan->instance >= 8) {
         const tmm_status status = tmm__xhalf_run_wgmma(&p, plan, &missing);
-#ifdef TMM_WITH_SYRK
-        if (!missing && status == TMM_OK && plan->rest > 0) {
-            tmm__plan last;
-            (void)tmm__xhalf_rest(given, plan->tile_n, plan->rest, &p);
-            tmm__xplan_by(TMM_TENSOR, &p, &last);
-            return tmm__xtensor(&p, &last);
-        }
-#endif
         if (!missing) return status;
         memset(&by_mma, 0, sizeof by_mma);
         by_mma.value = TMM_TENSOR;
@@ -17299,6 +17992,154 @@ static inline tmm_status tmm__xtensor(const tmm__xproduct *given, const tmm__pla
                     dim3((unsigned)(tiles.down * tiles.across), (unsigned)slices, p.batch),
                     dim3(128), plan->bytes, arguments, p.stream);
     return tmm__xsum(status, &p, slices, partials, TMM__SUM_GROUPS);
+}
+#endif
+/* src/tiledmm/kernels/tensor_half/thin_launch.h. PLAN and LAUNCHER of KERNEL THIN HALF.
+   Uses: kernels/common/finish.cuh, kernels/tensor_half/, launch/, once/. Used by: launch.h. */
+#if defined(TMM_NAME) && !defined(TMM__PASS) && TMM__HOST && TMM__HALF_TENSOR
+/* Ways to divide a product. */
+typedef struct tmm__xhalf__thin {
+    int cols, pair;            /* thin lines of a tile; blocks that share them */
+    int parts, slices;         /* k of a tile in so many; in so many clusters */
+    int stage, stages, on_one; /* bytes; of a block; blocks on a multiprocessor */
+} tmm__xhalf__thin;
+
+/* Bytes of a stage of 64 k. 64 lines at least, if neighbours in memory are lines. */
+static inline int tmm__xhalf_thin_stage(const tmm__xproduct *p, int cols)
+{
+    const int turned = p->M > p->N ? p->rsB != 1 : p->csA != 1;
+    return ((int)TMM__HALF_THIN_LINES + (turned && cols < 64 ? 64 : cols)) * 128;
+}
+
+/* Nanoseconds of that. HUGE_VAL where clusters that share k do not fit on the device at once. */
+static inline double tmm__xhalf_thin_time(const tmm__xproduct *p, const tmm__xhalf__thin *w,
+                                          int aligned)
+{
+    const tmm__costs *t = tmm__tuned();
+    const tmm__device *device = tmm__current_device();
+    const tmm__load load = tmm__xload(p, TMM__COST_TENSOR, TMM__HALF_THIN_LINES, w->cols);
+    const double thin = (double)tmm__min(p->M, p->N), large = (double)(p->M + p->N) - thin;
+    const double down = ceil(ceil(large / (int)TMM__HALF_THIN_LINES) / w->pair);
+    const double clusters = down * ceil(thin / w->cols) * w->slices * p->batch;
+    const int kind = w->cols == 16 ? 0 : w->cols / 64, size = w->parts / w->slices * w->pair;
+    const double fit = w->on_one * (size > 1 ? tmm__clusters((const void *)tmm__xgemm_half_thin,
+                                                             device->shared - 4096, 1, 0)[size]
+                                             : load.processors);
+    if (fit < 1 || (w->parts > 1 && clusters > fit)) return HUGE_VAL;
+    const double blocks = clusters * size, steps = ceil(ceil(p->K / 64.0) / w->parts);
+    const double together = w->on_one > 1 && blocks > load.processors ? 2 : 1;
+    double step = fmax(t->half_thin.latency / w->stages, together * t->half_thin.step[kind]);
+    if (w->pair > 1) step *= t->half_thin.slower[1];
+    if (!aligned) step *= t->half_thin.slower[0];
+    const double tile = t->half_thin.tile[0] + (w->parts > 1 ? 0 : t->half_thin.tile[1] * w->cols);
+    const double copies = (int)TMM__HALF_THIN_LINES + fmin(w->cols, thin) / w->pair;
+    const double busy = fmax(ceil(clusters / fit) * (tile + steps * step),
+                             blocks * steps * copies * 128 / t->half_thin.l2);
+    const double asked = fmin(blocks, w->on_one * load.processors) * w->stages;
+    double time = device->gpu.launch + t->half_thin.once;
+    const double memory =
+        tmm__half_memory_time(&load, asked * ((int)TMM__HALF_THIN_LINES * 128), w->pair - 1, &time);
+    time += tmm__overlapped(busy, memory);
+    if (w->parts > 1)
+        time += t->half_thin.cluster[0] + t->half_thin.cluster[1] * fmin(thin, w->cols);
+    if (w->slices > 1)
+        time += t->half_thin.sum[0] + t->half_thin.sum[1] * 4 * w->slices * thin * large * p->batch;
+    return time;
+}
+
+/* Are lines of both operands, as TMA reads them, whole 128 bytes apart? */
+static inline int tmm__xhalf_thin_lines(const tmm__xproduct *p)
+{
+    const int copied_A = tmm__xhalf_copied(p, 0, NULL, NULL) > 0;
+    const int copied_B = tmm__xhalf_copied(p, 1, NULL, NULL) > 0;
+    return (copied_A || tmm__xhalf_ld(p, 0) % 64 == 0) &&
+           (copied_B || tmm__xhalf_ld(p, 1) % 64 == 0);
+}
+
+/* KERNEL THIN HALF, if it should take less than c->time: 16, 64 or 128 thin lines, alone or in pairs;
+   one block on a multiprocessor or two; k for a cluster, or for so many of eight, whose sums KERNEL
+   SUM adds. */
+static inline void tmm__xhalf_thin_plan(const tmm__xproduct *p, tmm__plan *c)
+{
+    static const int parts[] = {1, 2, 3, 4, 6, 8, 16, 32, 64, 128};
+    const tmm__device *device = tmm__current_device();
+    const double copied =
+        (double)tmm__xhalf_copied(p, 0, NULL, NULL) + (double)tmm__xhalf_copied(p, 1, NULL, NULL);
+    const double copies = copied > 0 ? tmm__pack_time(copied) : 0;
+    const double thin = (double)tmm__min(p->M, p->N);
+    const double tiles = ceil(thin / 16) * ceil((p->M + p->N) / 128.0);
+    const int cuts = (p->allowed & TMM__CUT_K) && device->pools;
+    if (TMM__TRIANGLE(p) || tiles * 256 > INT_MAX ||
+        (copied > 0 && (!(p->allowed & TMM__PACK) || !device->pools)))
+        return;
+    const int aligned = tmm__xhalf_thin_lines(p);
+    for (int n = 0; n < 12 * 10; n++) {
+        const int way = n / 10, most = 8 / (way % 6 / 3 + 1);
+        tmm__xhalf__thin w;
+        w.cols = way % 3 == 0 ? 16 : 32 << way % 3, w.pair = way % 6 / 3 + 1;
+        w.on_one = way / 6 + 1, w.parts = parts[n % 10];
+        w.slices = w.parts > 8 ? w.parts / most : 1;
+        if (w.cols == 16 ? w.pair > 1 || thin > 32 : w.pair > 1 && thin <= 16) continue;
+        if (w.slices == 1 ? w.parts > most : !cuts || w.on_one > 1 || thin > w.cols) continue;
+        w.stage = tmm__xhalf_thin_stage(p, w.cols);
+        w.stages = (int)tmm__min((device->shared - 1024 * (1 + w.on_one)) / w.on_one / w.stage,
+                                 TMM__HALF_THIN_STAGES);
+        const int cut = w.slices > 1  ? TMM__PLAN_REDUCE
+                        : w.parts > 1 ? TMM__PLAN_CLUSTERS
+                                      : TMM__PLAN_WHOLE;
+        double time = tmm__xhalf_thin_time(p, &w, aligned) + copies;
+        if (w.slices > 1) time = tmm__host_time(time);
+        if (time < HUGE_VAL)
+            time = TMM__PLAN_GUESS((int)TMM__HALF_THIN_FIRST + way, cut, w.parts, time);
+        if (time >= c->time) continue;
+        c->time = time, c->instance = (int)TMM__HALF_THIN_FIRST + way, c->rest = 0;
+        c->kernel = (const void *)tmm__xgemm_half_thin, c->bytes = w.stages * w.stage + 1024;
+        c->slices = w.parts, c->cut = cut, c->blocks = w.slices;
+        c->depth = w.stages, c->down = w.pair, c->turned = p->M > p->N;
+        c->tile_m = c->turned ? (int)TMM__HALF_THIN_LINES : w.cols;
+        c->tile_n = c->turned ? w.cols : (int)TMM__HALF_THIN_LINES;
+    }
+}
+
+/* By KERNEL THIN HALF. *missing: there was no map, or no memory for slices; then nothing is done. */
+static inline tmm_status tmm__xhalf_thin(tmm__xproduct *p, const tmm__plan *plan, int *missing)
+{
+    const int turned_A = p->csA != 1, turned_B = p->rsB != 1;
+    const int cols = plan->turned ? plan->tile_n : plan->tile_m;
+    int slices = (int)plan->blocks;
+    tmm__half_map maps[2];
+    tmm__half_thin_job job;
+    memset(&job, 0, sizeof job);
+    job.M = p->M, job.N = p->N, job.ldc = p->ldc, job.batchC = p->strideC;
+    job.alpha = (float)TMM__FACTOR(p->alpha), job.beta = (float)p->beta;
+#ifdef TMM_WITH_EPILOGUE
+    job.after = p->alpha.after;
+#endif
+    job.large_is_A = plan->turned;
+    job.lines = (int)(plan->turned ? p->M : p->N), job.thins = (int)(plan->turned ? p->N : p->M);
+    job.turned_large = plan->turned ? turned_A : turned_B;
+    job.turned_thin = plan->turned ? turned_B : turned_A;
+    job.next_large = p->batch > 1 && (plan->turned ? p->strideA : p->strideB) > 0;
+    job.next_thin = p->batch > 1 && (plan->turned ? p->strideB : p->strideA) > 0;
+    job.cols = cols, job.across = (job.thins - 1) / cols + 1;
+    job.steps = (int)((p->K + 63) / 64), job.stages = plan->depth;
+    job.stage = tmm__xhalf_thin_stage(p, cols);
+    job.pair = plan->down, job.parts = plan->slices / slices, job.slices = slices;
+    *missing =
+        !tmm__xhalf_make_map(&maps[0], p, !plan->turned, job.turned_large ? 64 : 128) ||
+        !tmm__xhalf_make_map(&maps[1], p, plan->turned, (job.turned_thin ? 64 : cols) / job.pair);
+    if (*missing) return TMM_OK;
+    void *partials = tmm__xpartials(p, &slices);
+    *missing = slices != job.slices;
+    if (*missing) return TMM_OK;
+    job.partials = (float *)partials;
+    const long long down = (job.lines - 1) / ((int)TMM__HALF_THIN_LINES * job.pair) + 1;
+    const unsigned blocks = (unsigned)(down * job.across * job.pair * plan->slices);
+    void *arguments[] = {&maps[0], &maps[1], &p->C, &job};
+    const tmm_status status =
+        tmm__launch_clusters(plan->kernel, dim3(blocks, p->batch), 288, job.parts * job.pair, 1,
+                             plan->bytes, arguments, p->stream);
+    return tmm__xsum(status, p, slices, partials, TMM__SUM_GROUPS);
 }
 #endif
 /* src/tiledmm/kernels/small/launch.h. PLAN and LAUNCHER of KERNEL SMALL.
@@ -18575,22 +19416,20 @@ static inline double tmm__xthin_time(const tmm__xproduct *p, int n, double share
     int i = TMM__TUNED_THIN - 1;
     while (i > 0 && t->thin.cols[i] != cols) i--;
     const double tiles = tmm__xthin_tiles(p, cols), part = (double)cols * (int)TMM__THIN_LINES;
-    const double planes = own * ceil(thin / cols) * steps * cols * 192;
-    const double memory = planes + 4 * batch * (tiles + shares) * part; /* and partial tiles */
+    const double memory = own * ceil(thin / cols) * steps * cols * 192 +
+                          4 * batch * (tiles + shares) * part; /* planes, partial tiles */
     if (p->batch > 1 && memory > 1 << 30) return HUGE_VAL;
     const double rounds = ceil(shares * batch / TMM__BUSY(device->processors));
     const double each = ceil(tiles * steps / shares) * t->thin.step[i];
     const double multiply = tmm__in_nanoseconds(rounds * each);
-    const double beyond = fmax(planes - device->gpu.l2_bytes, 0) / (t->thin.read * rate);
-    const double read = 4 * batch * large * p->K / (t->thin.read * rate) + beyond;
+    const double read = 4 * batch * large * p->K / (t->thin.read * rate);
     const double split = (4 * own + 6 * batch * ceil(large / (int)TMM__THIN_LINES)) * thin * p->K;
+    /* Planes of a batch that L2 does not hold go through memory. */
+    const int in_memory = p->batch > 1 && 6 * own * thin * p->K > device->gpu.l2_bytes;
     const double parts = batch * ((tiles + shares) * part * 8 + 8 * thin * large);
-    const double stored = batch * fmax(tiles - shares, 0) * part * 8; /* amid other tiles */
-    const double power =
-        multiply > read ? t->thin.power * fmax(multiply - t->tensor.power_from, 0) : 0;
-    return t->thin.once + tmm__in_nanoseconds((rounds - 1) * t->thin.again) + power +
-           fmax(multiply, read) * (width < 16 ? t->thin.apart : 1) + t->thin.split * split / rate +
-           t->thin.beyond * beyond + (t->thin.add * parts + t->thin.add_more * stored) / rate;
+    return t->thin.once + tmm__in_nanoseconds((rounds - 1) * t->thin.again) +
+           fmax(multiply, read) * (width < 16 ? t->thin.apart : 1) +
+           (in_memory ? 1 : t->thin.split) * split / rate + t->thin.add * parts / rate;
 }
 
 /* The instance of least time, if that is below plan->time. Each block has equal shares, of four or
@@ -20723,8 +21562,8 @@ static inline tmm_status tmm__xstrips(tmm_kernel kernel, const tmm__xproduct *gi
     return status;
 }
 
-/* The kernel for TMM_AUTO or TMM_AUTO_TENSOR: one with a schedule for triangles, or else what is given,
-   to choose for each strip. */
+/* The kernel for TMM_AUTO or TMM_AUTO_TENSOR: one with a schedule for triangles, where it competes; else
+   what is given, to choose for each strip. Strips were slower at every size from 64 on. */
 static inline tmm_kernel tmm__xsyrk_choice(tmm_kernel kernel, const tmm__xproduct *p,
                                            long long batch)
 {
@@ -20732,19 +21571,8 @@ static inline tmm_kernel tmm__xsyrk_choice(tmm_kernel kernel, const tmm__xproduc
     const tmm_kernel by_tiles = tensor ? TMM_TENSOR : TMM_PIPELINED;
     const tmm__xkernel *row = tmm__xrow(by_tiles);
     const tmm__xproduct compared = tmm__xcompared(p, batch, 0);
-    if (row == NULL || row->competes == NULL || !tmm__xeligible(row, &compared)) return kernel;
-    tmm__xproduct all = *p;
-    all.triangle = 0;
-    const double time = tmm__xknown_plan(by_tiles, p, batch)->time;
-    const double whole = tmm__xknown_plan(kernel, &all, batch)->time;
-    const tmm__gpu *gpu = &tmm__current_device()->gpu;
-    const double rows = (double)tmm__xstrip_rows(p->N), strips = ceil((double)p->N / rows);
-    const double copies = (TMM_SUM)p->beta == 0 ? 1 : 2;
-    const double bytes = (double)sizeof(TMM_OUT) * rows * p->N * (double)batch;
-    const double by_strips = whole * (strips + 1) / (2 * strips) +
-                             (strips * (copies + 2) - 2) * gpu->launch +
-                             copies * 1.5 * bytes / gpu->memory;
-    return time <= by_strips ? by_tiles : kernel;
+    const int competes = row != NULL && row->competes != NULL && tmm__xeligible(row, &compared);
+    return competes ? by_tiles : kernel;
 }
 
 /* The checks of all forms, and the product. */

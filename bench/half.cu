@@ -2,6 +2,8 @@
    turn, MS milliseconds each, at shapes of all kinds: squares, sizes off
    16 bytes, a small batch times weights, a short and a long sum. A row for each to FILE.csv.
 
+   half cold [FILE.csv]: those of a small batch, with other weights each time, which come from memory.
+
    half syrk [FILE.csv]: tmm_?syrk, the lower half, of float, double, half and bfloat16, beside our gemm
    and cublasSsyrk or cublasDsyrk, which cuBLAS has no other of.
 
@@ -25,13 +27,20 @@ static void must(int good, const char *what)
 typedef struct product {
     int bfloat, M, N, K, tA, tB;
     int syrk; /* then bfloat is FLOAT to BFLOAT */
+    int cold; /* the larger operand is another one each time, of as many as are in its memory */
     void *A, *B, *C;
     cublasHandle_t cublas;
 } product;
 
+static const long long room = 2 * 8192ll * 8192; /* elements of A and of B */
+
 /* Enqueues it: by us, or by cuBLAS, for which row-major operands change places. */
-static void run(const product *p, int ours)
+static void run(const product *given, int ours, int number)
 {
+    product copy = *given, *p = &copy;
+    const long long larger = (long long)(p->M > p->N ? p->M : p->N) * p->K;
+    if (p->cold && p->M > p->N) p->A = (short *)p->A + number % (room / larger) * larger;
+    if (p->cold && p->M <= p->N) p->B = (short *)p->B + number % (room / larger) * larger;
     const int M = p->M, N = p->N, K = p->K, lda = p->tA ? M : K, ldb = p->tB ? K : N;
     const tmm_op opA = p->tA ? TMM_OP_T : TMM_OP_N, opB = p->tB ? TMM_OP_T : TMM_OP_N;
     const cudaDataType type = p->bfloat ? CUDA_R_16BF : CUDA_R_16F;
@@ -92,7 +101,7 @@ static double time_of(const product *p, int ours, float ms)
             if (p->syrk)
                 must(!run_syrk(p, ours), "syrk");
             else
-                run(p, ours);
+                run(p, ours, i);
         must(!cudaEventRecord(end) && !cudaEventSynchronize(end), "the product");
         must(!cudaEventElapsedTime(&took, begin, end), "cudaEventElapsedTime");
         if (n == 1) count = took > 0 && ms / took < 20000 ? (int)(ms / took) + 1 : 20000;
@@ -171,25 +180,27 @@ static void bench_syrk(product *p, FILE *csv, const char *device)
 
 int main(int count, char **words)
 {
-    static const int shapes[][5] = {{1024, 1024, 1024, 0, 0}, {1024, 1024, 1024, 0, 1},
-                                    {1024, 1024, 1024, 1, 0}, {2048, 2048, 2048, 0, 0},
-                                    {2048, 2048, 2048, 0, 1}, {2048, 2048, 2048, 1, 0},
-                                    {4096, 4096, 4096, 0, 0}, {4096, 4096, 4096, 0, 1},
-                                    {4096, 4096, 4096, 1, 0}, {8192, 8192, 8192, 0, 0},
-                                    {8192, 8192, 8192, 0, 1}, {8192, 8192, 8192, 1, 0},
-                                    {1000, 1000, 1000, 0, 1}, {4100, 4100, 4100, 0, 0},
-                                    {4099, 4099, 4099, 0, 0}, {512, 512, 512, 0, 0},
-                                    {16, 6144, 4096, 0, 1},   {64, 6144, 4096, 0, 1},
-                                    {128, 6144, 4096, 0, 1},  {512, 6144, 4096, 0, 1},
-                                    {64, 12544, 147, 0, 0},   {128, 128, 65536, 1, 0}};
-    const long long most = 8192ll * 8192;
+    static const int shapes[][5] = {
+        {1024, 1024, 1024, 0, 0}, {1024, 1024, 1024, 0, 1}, {1024, 1024, 1024, 1, 0},
+        {2048, 2048, 2048, 0, 0}, {2048, 2048, 2048, 0, 1}, {2048, 2048, 2048, 1, 0},
+        {4096, 4096, 4096, 0, 0}, {4096, 4096, 4096, 0, 1}, {4096, 4096, 4096, 1, 0},
+        {8192, 8192, 8192, 0, 0}, {8192, 8192, 8192, 0, 1}, {8192, 8192, 8192, 1, 0},
+        {1000, 1000, 1000, 0, 1}, {4100, 4100, 4100, 0, 0}, {4099, 4099, 4099, 0, 0},
+        {512, 512, 512, 0, 0},    {512, 6144, 4096, 0, 1},  {64, 12544, 147, 0, 0},
+        {128, 128, 65536, 1, 0},  {1, 6144, 4096, 0, 1},    {8, 6144, 4096, 0, 1},
+        {16, 6144, 4096, 0, 1},   {32, 6144, 4096, 0, 1},   {64, 6144, 4096, 0, 1},
+        {128, 6144, 4096, 0, 1},  {16, 6144, 4096, 0, 0},   {128, 6144, 4096, 0, 0},
+        {6144, 1, 4096, 0, 0},    {6144, 32, 4096, 0, 0},   {6144, 128, 4096, 0, 0},
+        {16, 4096, 14336, 0, 1},  {64, 14336, 4096, 0, 1},  {128, 4096, 14336, 0, 1},
+        {16, 768, 7168, 0, 1},    {64, 2048, 1408, 0, 1},   {128, 1024, 4096, 0, 1}};
     cudaDeviceProp device;
     product p;
     p.syrk = count > 1 && strcmp(words[1], "syrk") == 0;
-    if (p.syrk) count--, words++;
+    p.cold = count > 1 && strcmp(words[1], "cold") == 0;
+    if (p.syrk || p.cold) count--, words++;
     FILE *csv = count > 1 ? fopen(words[1], "w") : NULL;
     if (count > 2 || (count > 1 && csv == NULL)) {
-        fprintf(stderr, "usage: half [syrk] [FILE.csv]: %s\n",
+        fprintf(stderr, "usage: half [syrk | cold] [FILE.csv]: %s\n",
                 count > 2 ? words[2] : strerror(errno));
         return 2;
     }
@@ -200,14 +211,18 @@ int main(int count, char **words)
         if (csv && (ferror(csv) | fclose(csv))) must(0, "the file cannot be written");
         return 0;
     }
-    must(!cudaMalloc(&p.A, 2 * most) && !cudaMalloc(&p.B, 2 * most) && !cudaMalloc(&p.C, 2 * most),
+    must(!cudaMalloc(&p.A, 2 * room) && !cudaMalloc(&p.B, 2 * room) && !cudaMalloc(&p.C, room),
          "device memory");
     if (csv) fprintf(csv, "type,opA,opB,M,N,K,us,cublas_us,ratio,tflops,device,toolkit\n");
     for (p.bfloat = 0; p.bfloat < 2; p.bfloat++) {
-        fill(p.A, most, p.bfloat, 1), fill(p.B, most, p.bfloat, 2);
+        fill(p.A, room / 2, p.bfloat, 1), fill(p.B, room / 2, p.bfloat, 2);
+        must(!cudaMemcpy((char *)p.A + room, p.A, room, cudaMemcpyDeviceToDevice) &&
+                 !cudaMemcpy((char *)p.B + room, p.B, room, cudaMemcpyDeviceToDevice),
+             "cudaMemcpy");
         for (size_t n = 0; n < sizeof shapes / sizeof *shapes; n++) {
             p.M = shapes[n][0], p.N = shapes[n][1], p.K = shapes[n][2];
             p.tA = shapes[n][3], p.tB = shapes[n][4];
+            if (p.cold && (p.M > 128) == (p.N > 128)) continue;
             const double theirs = time_of(&p, 0, MS), ours = time_of(&p, 1, MS);
             const double tflops = 2e-6 * p.M * p.N * p.K / ours;
             const char *type = p.bfloat ? "bfloat16" : "half", ops[] = "NT";

@@ -16,9 +16,18 @@
 #endif
 #define TMM_NO_DOUBLE
 #define TMM_NO_INT
-int wants_wgmma; /* whose instances are 8 and up, where the device has it; not static: TMM_SIMPLE reads it nowhere */
+/* The plan that a test wants: an instance, by wgmma from 8 on where the device has it, 16 to 21 for thin
+   operands; k in so many slices. Not static: TMM_SIMPLE reads them nowhere. */
+int wants_wgmma, wants_instance = -1, wants_slices, found_plans;
 #define TMM__PLAN_GUESS(instance, cut, slices, time) \
-    ((void)(cut), (void)(slices), wants_wgmma && (instance) < 8 ? 1e30 : (time))
+    ((void)(cut), wanted(instance, slices) ? (time) : 1e30)
+int wanted(int instance, int slices)
+{
+    if (wants_instance < 0) return !wants_wgmma || instance >= 8;
+    const int found = instance == wants_instance && slices == wants_slices;
+    found_plans += found;
+    return found;
+}
 #include "../tiledmm.cuh"
 #ifdef TMM_WITH_HALF
 #define TMM_TYPE __half
@@ -107,23 +116,28 @@ static long long random_below(long long n)
 #include "half.cu"
 #endif
 
-int main(void)
+int main(int count, char **words)
 {
+    const int COUNT = count > 1 ? atoi(words[1]) : 6;
     tap_seed((unsigned long long)time(NULL));
 #ifdef TMM_WITH_HALF
     h_from_host(), hs_from_host(), half_from_host();
     h_test_type(), hs_test_type(), half_test_type();
     h_vectors(), hs_vectors(), half_vectors();
+    h_thin(COUNT), hs_thin(COUNT), half_thin(COUNT);
 #ifndef TMM_SIMPLE
     h_aligned(), hs_aligned(), half_aligned();
+    h_stored(), hs_stored(), half_stored();
 #endif
 #endif
 #ifdef TMM_WITH_BFLOAT16
     b_from_host(), bs_from_host();
     b_test_type(), bs_test_type();
     b_vectors(), bs_vectors();
+    b_thin(COUNT), bs_thin(COUNT);
 #ifndef TMM_SIMPLE
     b_aligned(), bs_aligned();
+    b_stored(), bs_stored();
 #endif
 #endif
     return tap_done();
@@ -317,11 +331,52 @@ static void TEST(_vectors)(void)
     free(host);
 }
 
+/* KERNEL THIN HALF, forced: either operand large, all ops, k for a cluster and for several, edges of
+   all kinds. */
+static void TEST(_thin)(int count)
+{
+    static const int parts[] = {1, 2, 3, 4, 16, 32, 64, 8};
+    double most = 0;
+    int beside = 0, found = 0;
+    for (int n = 0; n < count; n++) {
+        /* One block on a multiprocessor, or two; pairs of them that share thin lines, not of 16. */
+        const int way = (n + 2) % 12 == 3 || (n + 2) % 12 == 9 ? n % 3 : (n + 2) % 12;
+        const long long batch = n % 6 == 5 ? 3 : 1;
+        wants_instance = 16 + way;
+        wants_slices = parts[random_below(way > 5 || batch > 1 ? 4 : way > 2 ? 7 : 8)];
+        const long long few = 1 + random_below(n % 4 || wants_slices > 8 ? 64 : 200);
+        const long long many = 128 + random_below(wants_slices > 8 ? 128 : 300);
+        const long long M = n % 2 ? few : many, N = n % 2 ? many : few;
+        const long long K =
+            n % 7 == 6 ? 1 + random_below(64) : 1 + random_below(n % 5 ? 900 : 4000);
+        const int adds = n / 2 % 3 == 1, ops = (int)random_below(4),
+                  odd = n % 9 == 8 ? n / 9 % 3 : 0;
+        double worst;
+        tmm_status status;
+        found_plans = 0;
+        const int at_once =
+            TEST(_product)(TMM_TENSOR, ops, M, N, K, batch, adds, odd, &worst, &status);
+        found += found_plans > 0;
+        beside += at_once;
+        if (!(worst <= most)) most = worst;
+        if (status == TMM_OK && worst <= 1 && at_once == 0) continue;
+        tap_note("%lld of %lld x %lld x %lld, op %d, alignment %d, beta %d, instance %d, %d parts: "
+                 "%.2g of the bound, %d beside; %s",
+                 batch, M, N, K, ops, odd, adds, wants_instance, wants_slices, worst, at_once,
+                 status == TMM_OK ? "" : tmm_last_error());
+        if (status != TMM_OK) most = HUGE_VAL;
+    }
+    wants_instance = -1;
+    tap_ok(most <= 1 && beside == 0,
+           "tmm_%sgemm, thin operands: %d products, %d of them by wgmma, right (%.2g of the bound)",
+           TEXT(LETTER), count, found, most);
+}
+
 #ifndef TMM_SIMPLE
 /* KERNEL ALIGN: operands off 16 bytes, of one product and of a batch, come out as they were. */
 static void TEST(_aligned)(void)
 {
-    enum { SPACE = 40000, COPIES = 60000 };
+    enum { SPACE = 40000, COPIES = 200000 };
     unsigned short *host = (unsigned short *)malloc(2 * SPACE);
     unsigned short *back = (unsigned short *)malloc(2 * COPIES);
     char *device = NULL, *copies = NULL;
@@ -379,6 +434,71 @@ static void TEST(_aligned)(void)
 }
 #endif
 
+#ifndef TMM_SIMPLE
+/* How KERNEL TENSOR HALF by wgmma stores C that TMA does not, which any device can do: one tile. Sum (row,
+   col) is a small integer, so that all is exact. */
+static __host__ __device__ float TEST(_sum)(int row, int col)
+{
+    return (float)((row * 7 + col * 3) % 11 - 5);
+}
+static __global__ void TEST(_store)(tmm__half_job job, OUT *C, tmm__half_item at, int cols)
+{
+    __shared__ __align__(128) float own[8 * 1024];
+    const int warp = threadIdx.x / 32, lane = threadIdx.x % 32;
+    float sum[128];
+    for (int i = 0; i < 128; i++)
+        sum[i] = TEST(_sum)(at.row + warp * 16 + lane / 4 + i / 2 % 2 * 8,
+                            at.col + i / 4 * 8 + lane % 4 * 2 + i % 2);
+    if (cols == 256)
+        TMM(half_store)(&job, C, own + warp * 1024, sum, &at, warp, 256);
+    else
+        TMM(half_store)(&job, C, own + warp * 1024, sum, &at, warp, 128);
+}
+static void TEST(_stored)(void)
+{
+    enum { SPACE = 400000 };
+    OUT *host = (OUT *)malloc(sizeof(OUT) * SPACE), *back = (OUT *)malloc(sizeof(OUT) * SPACE);
+    OUT *C = NULL;
+    int bad = cudaMalloc((void **)&C, sizeof(OUT) * SPACE) != cudaSuccess;
+    for (int trial = 0; trial < 24 && !bad; trial++) {
+        tmm__half_job job;
+        tmm__half_item at;
+        memset((void *)&job, 0, sizeof job), memset(&at, 0, sizeof at);
+        const int M = 1 + (int)random_below(300), N = 1 + (int)random_below(500);
+        const int aligned = trial % 3 == 0, cols = 128 << random_below(2);
+        const int ldc = aligned ? (N + 7) / 8 * 8 : N + (int)random_below(4);
+        const int first = 64 + (aligned ? 8 : (int)random_below(9)), partial = trial % 4 == 3;
+        job.M = M, job.N = N, job.ldc = ldc, job.slices = 1, job.alpha = 2;
+        job.beta = trial / 2 % 2 ? -1.0f : 0.0f;
+        if (M * ldc + 2 * 64 + 8 > SPACE) continue;
+        for (int n = 0; n < SPACE; n++) host[n] = TO_OUT(job.beta == 0 ? NAN : (float)(n % 7));
+        if (cudaMemcpy(C, host, sizeof(OUT) * SPACE, cudaMemcpyHostToDevice)) bad++;
+        at.part = partial && sizeof(OUT) == 4 ? 0 : -1;
+        if (at.part == 0) job.partials = (float *)C + first, job.alpha = 1;
+        job.part_rows = M, job.part_cols = N;
+        for (at.row = 0; at.row < M; at.row += 128)
+            for (at.col = 0; at.col < N; at.col += cols)
+                TEST(_store)<<<1, 256>>>(job, C + first, at, cols);
+        if (cudaMemcpy(back, C, sizeof(OUT) * SPACE, cudaMemcpyDeviceToHost)) bad++;
+        for (int n = 0; n < SPACE; n++) {
+            const int line = job.partials != NULL ? N : ldc;
+            const int row = n < first ? M : (n - first) / line,
+                      col = n < first ? 0 : (n - first) % line;
+            double expected = OUT_FLOAT(host[n]);
+            if (row < M && col < N)
+                expected = job.alpha * TEST(_sum)(row, col) +
+                           (job.beta == 0 || job.partials != NULL ? 0 : job.beta * expected);
+            const double got = OUT_FLOAT(back[n]);
+            bad += !(got == expected || (got != got && expected != expected));
+        }
+    }
+    tap_ok(bad == 0, "%s: C anywhere is stored, and nothing beside it (%d wrong)", TEXT(LETTER),
+           bad);
+    cudaFree(C);
+    free(host), free(back);
+}
+#endif
+
 /* All kernels at one shape; those that TMM_AUTO may take at random ones, too. */
 static void TEST(_test_type)(void)
 {
@@ -402,13 +522,16 @@ static void TEST(_test_type)(void)
         if (status != TMM_OK) tap_note("%s", tmm_last_error());
     }
     for (int n = 0; n < 12; n++) {
-        const long long M = 1 + random_below(n < 6 ? 200 : 70), N = 1 + random_below(150);
+        /* Product 0 ends within 16 bytes of C, which TMA would store as a whole. */
+        const long long M = 1 + random_below(n < 6 ? 200 : 70),
+                        N = (1 + random_below(150)) | (n == 0);
         const long long K = n == 5 ? 0 : 1 + random_below(n % 3 == 0 ? 700 : 100);
         const long long batch = n % 4 == 3 ? 3 : 1;
         const int odd = n % 3, adds = n / 2 % 2, ops = (int)random_below(4);
         double worst;
         tmm_status status;
         const tmm_kernel kernel = n % 2 ? TMM_AUTO : TMM_TENSOR;
+        wants_wgmma = n % 2 == 0 && n < 10;
         const int beside = TEST(_product)(kernel, ops, M, N, K, batch, adds, odd, &worst, &status);
         tap_ok(status == TMM_OK && worst <= 1 && beside == 0,
                "tmm_%sgemm, kernel %s: %lld of %lld x %lld x %lld, op %d, alignment %d: right "
@@ -417,5 +540,6 @@ static void TEST(_test_type)(void)
                type, tmm_kernel_string(kernel), batch, M, N, K, ops, odd, worst);
         if (status != TMM_OK) tap_note("%s", tmm_last_error());
     }
+    wants_wgmma = 0;
 }
 #endif

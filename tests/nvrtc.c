@@ -178,13 +178,12 @@ int main(int count, char **words)
                   "#define TMM_SUM float\n#define TMM_NAME x\n#include \"tiledmm.cuh\"\n",
                   header, include_path);
     test_compiled("half by all kernels", ptx);
-    test_entries(
-        "half by all kernels", ptx,
-        SIMPLE("x")
-            FAST("x") "tmm_xgemm_shared_8 tmm_xgemm_shared_16 tmm_xgemm_register_64 "
-                      "tmm_xgemm_pipelined_any tmm_xgemm_small_16x32 tmm_xgemm_half_64x64 "
-                      "tmm_xgemm_half_128x128 tmm_xgemm_half_align tmm_xgemm_half_wgmma_128x128 "
-                      "tmm_xgemm_half_wgmma_128x256 ");
+    test_entries("half by all kernels", ptx,
+                 SIMPLE("x")
+                     FAST("x") "tmm_xgemm_shared_8 tmm_xgemm_shared_16 tmm_xgemm_register_64 "
+                               "tmm_xgemm_pipelined_any tmm_xgemm_small_16x32 tmm_xgemm_half_64x64 "
+                               "tmm_xgemm_half_128x128 tmm_xgemm_half_align tmm_xgemm_half_thin "
+                               "tmm_xgemm_half_wgmma_128x128 tmm_xgemm_half_wgmma_128x256 ");
     free(ptx);
 
     ptx = compile("#define TMM_NO_READY_MADE\n"

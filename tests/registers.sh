@@ -2,6 +2,7 @@
 # The kernels of tiledmm.cuh keep no registers in local memory ("spills"), on any architecture, and no
 # arrays (their stack; before sm_80, KERNEL TENSOR does, which is not meant for it): those of float,
 # double and half, as ptxas reports them. Let off are some bytes outside of loops: see `allowed` below.
+# None stores a half by its bytes: of these, ptxas 13.0 makes the lower one of the number as an integer.
 . "$(dirname "$0")/tap.bash"
 have nvcc || skip_all "no kernel spills" "nvcc is not installed"
 cat >"$work/kernels.cu" <<'END'
@@ -25,7 +26,7 @@ compiles() {
     local virtual=$1 code='' real
     shift
     for real in "$@"; do code=$code,sm_$real; done
-    nvcc -I. -DTMM_KERNEL=__global__ -Werror all-warnings -Xptxas -v -c \
+    nvcc -I. -DTMM_KERNEL=__global__ -Werror all-warnings -Xptxas -v --keep --keep-dir "$work" -c \
         -gencode "arch=compute_$virtual,code=[${code#,}]" "$work/kernels.cu" -o "$work/kernels.o" \
         2>"$work/$virtual.txt"
 }
@@ -48,6 +49,15 @@ for group in "75 75" "80 80 86 89" "90a 90a" "100 100 120"; do
     if ! compiles "$virtual" "${wanted[@]}"; then
         not_ok "sm_${wanted[*]}: compiles" "$work/$virtual.txt"
         continue
+    fi
+    # The text of PTX names each kernel before its code.
+    if awk '/\.entry/ { name = $0 } /\.entry.*hgemm/ { kernels++ }
+            /st\.global\.[a-z.]*[us]8/ && name ~ /hgemm/ { bytes[name]++ }
+            END { for (name in bytes) print bytes[name] " stores: " name; exit kernels < 10 }' \
+        "$work/kernels.ptx" >"$work/bytes.txt" && ! [ -s "$work/bytes.txt" ]; then
+        ok "compute_$virtual: no kernel stores a half by its bytes"
+    else
+        not_ok "compute_$virtual: no kernel stores a half by its bytes" "$work/bytes.txt"
     fi
     for architecture in "${wanted[@]}"; do
         # ptxas names a function and what it compiles it for, then its stack, then its registers

@@ -32,7 +32,7 @@ double prefer(int instance, int cut, double time)
     const int other = wanted_instance >= 0 && wanted_instance != instance;
     const int otherwise = wanted_cut >= 0 && wanted_cut != cut;
     offered += !other && !otherwise;
-    return other || otherwise ? time : time * 1e-9;
+    return other || otherwise || wanted_instance < 0 ? time : time * 1e-9;
 }
 #define TMM__PLAN_GUESS(instance, cut, slices, time) ((void)(slices), prefer(instance, cut, time))
 #define TMM__SYRK_ROWS(rows)                         (strip_rows > 0 && strip_rows < (rows) ? strip_rows : (rows))
@@ -149,14 +149,17 @@ static void test_tiles(void)
 }
 
 #if defined(TMM_WITH_HALF) && TMM__FAST
-/* How KERNEL TENSOR HALF by wgmma, which no CPU runs, finds its tiles: pairs in clusters of 2. */
+/* How KERNEL TENSOR HALF by wgmma, which no CPU runs, finds its tiles: pairs in clusters of 2. Of each
+   tile, a byte: steps of the first product, of the second, slices, the sum of their numbers. */
 static __global__ void find_items(tmm__half_job job, int cols, int *times, int across)
 {
     for (int item = threadIdx.x; item < job.items; item += blockDim.x)
         for (int rank = 0; rank < job.cluster; rank++) {
             const tmm__half_item at = tmm__half_find(&job, item, rank, cols);
             if (at.row / 128 * across + at.col / cols < 64 * 64 && at.col / cols < across)
-                atomicAdd(&times[at.row / 128 * across + at.col / cols], 1 << (8 * at.product));
+                atomicAdd(&times[at.row / 128 * across + at.col / cols],
+                          (at.steps << 8 * at.product) +
+                              (at.part < 0 ? 0 : (1 << 16) + (at.part << 24)));
         }
 }
 
@@ -176,8 +179,10 @@ static void test_items(void)
         const tmm__tiling t = tmm__tile(job.triangle, N, N, rows, cols);
         job.pairs_down = (int)t.down, job.across = (int)t.across;
         job.squares = t.squares, job.ratio_log2 = t.ratio_log2;
-        job.slices = 1, job.steps = 3, job.items = 2 * job.pairs_down * job.across; /* 2 products */
-        /* The last ones as a rectangle, which must lie within the triangle. */
+        const int tiles = job.pairs_down * job.across, sliced = n % 6 == 0;
+        job.slices = 2, job.steps = 3, job.items = 2 * (1 + sliced) * tiles; /* 2 products */
+        job.whole = sliced ? 0 : INT_MAX, job.rest = tiles;
+        /* The last ones in slices, a rectangle which must lie within the triangle. */
         tmm__last_tiles last = {0, 0, 0, 0, 0};
         if (n % 3 && job.cluster == 2) {
             const int rest = 1 + (int)random_below(40), lower = job.triangle == TMM__LOWER;
@@ -186,7 +191,8 @@ static void test_items(void)
             wrong += lower ? last.row < last.col + last.cols : last.col < last.row + last.rows;
             wrong += last.row + last.rows > N || last.col + last.cols > N;
             rectangles += last.tiles > 0;
-            job.items = job.pairs_down * job.across - last.tiles;
+            job.whole = tiles - last.tiles, job.rest = last.tiles;
+            job.items = tiles + last.tiles;
         }
         memset(times, 0, sizeof times);
         wrong += cudaMemcpy(device, times, sizeof times, cudaMemcpyHostToDevice) != cudaSuccess;
@@ -200,8 +206,11 @@ static void test_items(void)
                 const int asked = job.triangle == TMM__LOWER ? square <= row : row <= square;
                 const int in_last = down * 128 >= last.row && down * 128 < last.row + last.rows &&
                                     col * cols >= last.col && col * cols < last.col + last.cols;
-                const int once = job.items > job.pairs_down * job.across ? 1 | 1 << 8 : 1;
-                wrong += times[down * across + col] != (asked && !in_last ? once : 0);
+                const int all = sliced                           ? 3 | 3 << 8 | 4 << 16 | 6 << 24
+                                : n % 3 == 0 || job.cluster == 1 ? 3 | 3 << 8
+                                : in_last                        ? 3 | 2 << 16 | 1 << 24
+                                                                 : 3;
+                wrong += times[down * across + col] != asked * all;
             }
     }
     tap_ok(
@@ -213,6 +222,7 @@ static void test_items(void)
 }
 #endif
 
+#define BY_WGMMA(p) ((void)(p), 0)
 #define T           float
 #define SCALAR      float
 #define OUT         float
@@ -270,6 +280,8 @@ static void test_items(void)
 #undef OUT_UNIT
 #define SUM_UNIT ldexp(1, -24)
 #define SCALAR   float
+#undef BY_WGMMA
+#define BY_WGMMA(p) TMM(gemm__half_by_wgmma)(p)
 #ifdef TMM_WITH_HALF
 #define T           tmm_half
 #define TO_T(x)     __float2half((float)(x))
@@ -443,6 +455,7 @@ static int TEST(_carry_out)(const request *r, double *worst, tmm_status *status)
         const long long low = row > col ? row : col, high = row + col - low; /* of the lower half */
         const OUT *mirror = &result[around + product * strideC + high * ldc + low];
         if (r->fill == TMM_BOTH && row > col) wrong += memcmp(&result[n], mirror, sizeof(OUT)) != 0;
+        if (N > 1000 && n % 101 != 0) continue; /* or the sums take a minute */
         const T *a = A + first + product * strideA;
         const double before =
             !r->adds
@@ -506,31 +519,68 @@ static void TEST(_instance)(tmm_kernel kernel, int instance, int cut)
     char name[100];
     tmm__device *device = tmm__current_device();
     const int processors = device->processors, tensor = sizeof(T) != 4;
+    snprintf(name, sizeof name, "kernel %s, instance %d, %s", tmm_kernel_string(kernel), instance,
+             cuts[cut]);
+    TMM(gemm__product) p = TMM(gemm__make_product)(TMM_OP_N, TMM_OP_T, 128, 128, 10, 16, 16);
+    p.batch = 1, p.allowed = TMM__CUT_K, p.triangle = TMM__LOWER;
+    if (cut == TMM__PLAN_CLUSTERS &&
+        !tmm__has_clusters(TMM(gemm__known_plan)(kernel, &p, 1)->kernel)) {
+        tap_skip(name, "not compiled for clusters");
+        return;
+    }
+    if (instance >= 8 && sizeof(T) == 2 && !BY_WGMMA(&p)) {
+        tap_skip(name, "not compiled with wgmma");
+        return;
+    }
     wanted_instance = instance, wanted_cut = cut, offered = 0;
     /* As few tiles are divided in shares for a few multiprocessors, or in slices for many. */
-    device->processors = cut == TMM__PLAN_EVEN ? 2 : cut == TMM__PLAN_LAST_ROUND ? 16 : 132;
-    for (int n = 0; n < 6; n++) {
+    device->processors = cut == TMM__PLAN_EVEN ? 2 : cut == TMM__PLAN_LAST_ROUND ? 14 : 132;
+    for (int n = 0; n < 6; n += cut == TMM__PLAN_LAST_ROUND ? 2 : 1) { /* which are large */
         request r = {kernel, (tmm_fill)(1 + n % 3), n / 3 ? TMM_OP_N : TMM_OP_T, 0, 0, 1, n % 2, 8,
                      0};
+        if (cut == TMM__PLAN_LAST_ROUND) r.adds = n == 2;
         r.N = (cut == TMM__PLAN_EVEN ? 192 : 128) + random_below(100) / 8 * 8;
         if (cut == TMM__PLAN_LAST_ROUND) r.N += 1800;
         r.K = cut == TMM__PLAN_WHOLE ? 10 : cut == TMM__PLAN_REDUCE ? 266 : 100 + 60 * tensor;
+        if (cut != TMM__PLAN_WHOLE && sizeof(T) == 2 && instance >= 8) r.K = 530; /* steps of 64 */
         if (n >= 3) r.align = n == 4 ? 1 : 2, r.N += 2;
         if (n == 5) r.N++;
         TEST(_add)(&t, &r);
     }
     wanted_instance = wanted_cut = -1;
     device->processors = processors;
-    snprintf(name, sizeof name, "kernel %s, instance %d, %s", tmm_kernel_string(kernel), instance,
-             cuts[cut]);
     if (offered == 0) t.status = tmm__fail(TMM_ERROR_UNSUPPORTED, "there is no such plan");
     TEST(_end)(&t, name);
 }
+
+#if TMM__FAST
+/* On an H100 TMM_AUTO takes the kernel that knows triangles. Strips by the others took 5 times as long
+   for half of 2048, and twice as long at 128. */
+static void TEST(_choice)(tmm_kernel by_tiles)
+{
+    tmm__device device;
+    tmm__kernel_facts kernels[TMM__KNOWN_KERNELS];
+    int wrong = 0, looked = 0;
+    if (tmm__pretend("H100", &device, kernels)) *tmm__device_of_product() = &device;
+    for (long long N = 64; N < 20000; N += N / 7)
+        for (long long K = 32; K < 20000; K *= 3, looked++) {
+            TMM(gemm__product) p = TMM(gemm__make_product)(TMM_OP_N, TMM_OP_T, N, N, K, K, K);
+            TMM__FACTOR(p.alpha) = 1, p.ldc = N, p.triangle = TMM__LOWER;
+            wrong += TMM(syrk__choice)(TMM_AUTO, &p, 1) != by_tiles;
+        }
+    *tmm__device_of_product() = NULL;
+    tap_ok(looked > 0 && wrong == 0, "tmm_%ssyrk: TMM_AUTO takes %s (%d of %d not)", TEXT(LETTER),
+           tmm_kernel_string(by_tiles), wrong, looked);
+}
+#endif
 
 static void TEST(_test_type)(void)
 {
     const int tensor = sizeof(T) != 4; /* double, half, bfloat16 */
     const tmm_kernel by_tiles = !TMM__FAST ? TMM_REGISTER : tensor ? TMM_TENSOR : TMM_PIPELINED;
+#if TMM__FAST
+    TEST(_choice)(by_tiles);
+#endif
     TEST(_tally) all = {0, 0, 0, TMM_OK, {}}, some = all, cpu = all, strips = all, empty = all;
     for (int n = 0; n < TMM_KERNEL_COUNT; n++) { /* those that refuse do so as of gemm */
         request r = {(tmm_kernel)n,

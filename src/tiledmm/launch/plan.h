@@ -18,16 +18,17 @@ typedef struct tmm__plan {
     double time;        /* nanoseconds that it should take */
     int cut, slices; /* how the k of a tile are divided, TMM__PLAN_WHOLE and so on, in how many */
     int tile_m, tile_n; /* of C, for each block; of a warp in SMALL; of an element in DIRECT */
-    long long blocks;   /* of a product and slice; OUTER: along N */
+    long long blocks;   /* of a product and slice; OUTER: along N; THIN HALF: clusters for k */
     int threads, bytes; /* of a block: its shared memory, at most, where stages are fewer */
     int modeA, modeB;   /* PIPELINED, TENSOR: how operands are copied, TMM__ALONG_K and so on */
     int off_sectors;    /* TENSOR: what the instance is told of that, see tmm__xtensor_within */
     int team_log2;      /* SMALL: warps that divide the k of a tile; DIRECT: threads of a group */
     int cluster_log2, layout; /* DIRECT: blocks that have the k of the same groups; see there */
     int rest;                 /* TENSOR of 16 bits: tiles of a triangle that are left */
-    int depth;                /* OUTER: k in shared memory, 0: none */
-    int down;                 /* OUTER: blocks along M; NARROW: the tile, see tmm__narrow */
-    int turned;               /* NARROW, SKINNY: C is narrow along N; along M */
+    int depth;                /* OUTER: k in shared memory, 0: none; THIN HALF: stages */
+    int down;                 /* OUTER: blocks along M; NARROW: the tile, see tmm__narrow; THIN
+                                 HALF: blocks that share thin lines */
+    int turned;               /* NARROW, SKINNY, THIN HALF: C is narrow along N; along M */
     tmm__unsplit unsplit;     /* SMALL */
     long long pitchA, pitchB; /* PIPELINED, TENSOR: of operands that are packed; 0: it is not */
     tmm__schedule s;          /* PIPELINED, TENSOR, TENSOR FLOAT */

@@ -1,7 +1,7 @@
 /* src/tiledmm/once/activation.cuh. What an epilogue of a call is for a kernel, and activations.
    Uses: config.h, types.h.
-   Used by: kernels/common/finish.cuh, kernels/tensor_float/types.cuh,
-   kernels/tensor_half/wgmma.cuh, kernels/tensor_int8/, type/. */
+   Used by: kernels/common/finish.cuh, kernels/tensor_float/types.cuh, kernels/tensor_half/,
+   kernels/tensor_int8/, type/. */
 #if TMM__KERNELS && defined(TMM_WITH_EPILOGUE) && !defined(TMM__ONCE)
 /* What comes after x = alpha op(A) op(B) + beta C: C = activation(x + biases) + gamma D. A part of
    kernels' parameters. Strides: from product to product. */

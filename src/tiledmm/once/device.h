@@ -128,15 +128,17 @@ static inline const tmm__kernel_facts *tmm__compiled(const void *kernel)
     return facts;
 }
 
-/* Lets a kernel have more shared memory than the 48 KB that all may have. The limit is the
-   kernel's, for all threads of the process, so it is the most that a block can have: a smaller
+/* Lets a kernel have more shared memory than the 48 KB that all may have, static included. The limit is
+   the kernel's, for all threads of the process, so it is the most that a block can have: a smaller
    one would refuse another thread's larger product. */
 static inline tmm_status tmm__allow_shared(const void *kernel, int bytes)
 {
-    if (bytes <= 49152) return TMM_OK;
+    if (bytes == 0) return TMM_OK;
+    const int own = tmm__compiled(kernel)->static_shared;
+    if (bytes + own <= 49152) return TMM_OK;
     tmm__kernel_facts *facts = tmm__facts(kernel);
     if (facts->has_shared) return TMM_OK;
-    const int most = tmm__current_device()->shared - tmm__compiled(kernel)->static_shared;
+    const int most = tmm__current_device()->shared - own;
     tmm_status status =
         tmm__cuda(cudaFuncSetAttribute(kernel, cudaFuncAttributeMaxDynamicSharedMemorySize, most),
                   "cudaFuncSetAttribute");
@@ -178,13 +180,13 @@ static inline int tmm__cluster_bytes(int cluster, int vectors, int item)
 #if TMM__CLUSTER_LAUNCH
 /* A launch with `cluster` blocks to a cluster. */
 static inline cudaLaunchConfig_t tmm__cluster_config(cudaLaunchAttribute attributes[2], dim3 grid,
-                                                     int threads, int cluster, int bytes,
+                                                     dim3 block, int cluster, int bytes,
                                                      tmm_stream stream)
 {
     cudaLaunchConfig_t config = cudaLaunchConfig_t();
     memset(attributes, 0, 2 * sizeof *attributes);
     config.gridDim = grid;
-    config.blockDim = dim3((unsigned)threads);
+    config.blockDim = block;
     config.dynamicSmemBytes = (size_t)bytes;
     config.stream = stream;
     config.attrs = attributes;
@@ -199,7 +201,7 @@ static inline cudaLaunchConfig_t tmm__cluster_config(cudaLaunchAttribute attribu
 /* Launches a kernel with `cluster` blocks to a cluster, or 1. `early`: the kernel itself waits
    for the launch before it in the stream, so from sm_90 on it may begin while that one still
    works. */
-static inline tmm_status tmm__launch_clusters(const void *kernel, dim3 grid, int threads,
+static inline tmm_status tmm__launch_clusters(const void *kernel, dim3 grid, dim3 block,
                                               int cluster, int early, int bytes, void **arguments,
                                               tmm_stream stream)
 {
@@ -207,7 +209,7 @@ static inline tmm_status tmm__launch_clusters(const void *kernel, dim3 grid, int
     if ((early || cluster > 1) && tmm__has_clusters(kernel)) {
         cudaLaunchAttribute attributes[2];
         cudaLaunchConfig_t config =
-            tmm__cluster_config(attributes, grid, threads, cluster, bytes, stream);
+            tmm__cluster_config(attributes, grid, block, cluster, bytes, stream);
         attributes[1].id = cudaLaunchAttributeProgrammaticStreamSerialization;
         attributes[1].val.programmaticStreamSerializationAllowed = 1;
         config.attrs = cluster > 1 ? attributes : attributes + 1;
@@ -218,7 +220,7 @@ static inline tmm_status tmm__launch_clusters(const void *kernel, dim3 grid, int
     }
 #endif
     (void)cluster, (void)early;
-    return tmm__launch(kernel, grid, dim3((unsigned)threads), bytes, arguments, stream);
+    return tmm__launch(kernel, grid, block, bytes, arguments, stream);
 }
 
 /* How many clusters of n blocks of this kernel fit on the current device at once, n up to

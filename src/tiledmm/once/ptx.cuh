@@ -137,8 +137,9 @@ TMM__DEVICE int tmm__block(void)
 }
 
 /* Loads or stores `bytes` (a constant; the global address is a multiple) if `enabled`; otherwise `to`
-   keeps what it has. 4 or 8 bytes: one predicated instruction (PTX ISA 9.3): a branch becomes
-   one, too, but takes the compiler several times as long (bench/notes/compile_time.md). */
+   keeps what it has. 2, 4 or 8 bytes: one predicated instruction (PTX ISA 9.3): a branch becomes
+   one, too, but takes the compiler several times as long (bench/notes/compile_time.md). memcpy of 2
+   bytes stores each of them. ptxas 13.0 takes the low byte of a half for its value as an integer. */
 TMM__DEVICE void tmm__load_if(void *to, const void *from, int bytes, bool enabled)
 {
 #if defined(__CUDA_ARCH__)
@@ -158,6 +159,14 @@ TMM__DEVICE void tmm__load_if(void *to, const void *from, int bytes, bool enable
                      : "l"(from), "r"((int)enabled)
                      : "memory");
         memcpy(to, &x, 4);
+    } else if (bytes == 2) {
+        unsigned short x;
+        memcpy(&x, to, 2);
+        asm volatile("{\n.reg .pred p;\nsetp.ne.s32 p, %2, 0;\n@p ld.global.b16 %0, [%1];\n}"
+                     : "+h"(x)
+                     : "l"(from), "r"((int)enabled)
+                     : "memory");
+        memcpy(to, &x, 2);
     } else if (enabled) {
         memcpy(to, from, bytes);
     }
@@ -180,6 +189,13 @@ TMM__DEVICE void tmm__store_if(void *to, const void *from, int bytes, bool enabl
         unsigned x;
         memcpy(&x, from, 4);
         asm volatile("{\n.reg .pred p;\nsetp.ne.s32 p, %2, 0;\n@p st.global.b32 [%1], %0;\n}" ::"r"(
+                         x),
+                     "l"(to), "r"((int)enabled)
+                     : "memory");
+    } else if (bytes == 2) {
+        unsigned short x;
+        memcpy(&x, from, 2);
+        asm volatile("{\n.reg .pred p;\nsetp.ne.s32 p, %2, 0;\n@p st.global.b16 [%1], %0;\n}" ::"h"(
                          x),
                      "l"(to), "r"((int)enabled)
                      : "memory");

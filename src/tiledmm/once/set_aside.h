@@ -19,8 +19,8 @@
     _(A) _(ACROSS) _(AHEAD) _(ALIGNED_ROWS) _(ALIGNS) _(ALONG) _(ALONG_K) _(ANY) _(AREA) \
     _(AT_ONCE) _(As) _(B) _(BFLOAT16) _(BLOCK) _(BLOCKS_A) _(BLOCKS_B) _(BYTES) _(Bs) _(C) \
     _(CLUSTER) _(COLS) _(COPIES) _(COPY_AT) _(COUNT) _(D) _(DEEP) _(DEPTH) _(DOUBTFUL) \
-    _(DOUBTFUL_SMALL) _(DOWN) _(EDGE) _(END) _(FIRST) _(FLUSH) _(FOURS) _(GRAIN) _(GROUPS) _(HALF) \
-    _(HALVES) _(K) _(K_GROUPS) _(L) _(LANES) _(LAST) _(LDA) _(LDB) _(LDC) _(LDS) _(LINES) \
+    _(DOUBTFUL_SMALL) _(DOWN) _(EDGE) _(END) _(FIRST) _(FLOAT) _(FLUSH) _(FOURS) _(GRAIN) _(GROUPS) \
+    _(HALF) _(HALVES) _(K) _(K_GROUPS) _(L) _(LANES) _(LAST) _(LDA) _(LDB) _(LDC) _(LDS) _(LINES) \
     _(LINES_A) _(LINES_B) _(LINES_M) _(LINES_N) _(LIST) _(M) _(MATRICES) _(N) _(P) _(PAIRS) \
     _(PART) _(PASSES) _(PASSES_A) _(PIECES) _(PITCH) _(PITCH_A) _(PITCH_B) _(PROMOTION_256B) _(Q) \
     _(QUADS) _(R) _(REJECTED) _(REJECTED_SMALL) _(ROWS) _(S) _(SIZE) _(SLOTS) _(SPARSE) _(SQUARE) \
@@ -73,6 +73,7 @@ TMM__WORDS(TMM__PUSH)
 #undef EDGE
 #undef END
 #undef FIRST
+#undef FLOAT
 #undef FLUSH
 #undef FOURS
 #undef GRAIN

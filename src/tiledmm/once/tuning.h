@@ -1,6 +1,6 @@
 /* src/tiledmm/once/tuning.h. Every number that was measured on a GPU: of GPUs, and of blocks of
    kernels.
-   Uses: config.h. Used by: launch/, costs.h, device.h, type/, kernels/. */
+   Uses: config.h. Used by: launch/, costs.h, device.h, type/explain.h, kernels/. */
 #if TMM__HOST && !defined(TMM__ONCE)
 /* A GPU is described by what it does in a nanosecond (tmm__gpu), one that was not measured by
    its data sheet. A kernel is described by the clocks of its blocks (tmm__costs), those of an
@@ -229,6 +229,18 @@ typedef struct tmm__costs {
     tmm__block_costs half[TMM__TUNED_HALF]; /* by mma.sync */
     /* By wgmma: once, a step of 64 k of a tile, and the tile. */
     double half_wgmma[TMM__TUNED_HALF][3];
+    struct {               /* KERNEL THIN HALF, in nanoseconds */
+        double once;       /* the launch */
+        double tile[2];    /* a block, and each thin line of its tile, if it stores that alone */
+        double step[3];    /* 64 k of a tile of 16, 64 and 128 thin lines */
+        double latency;    /* from asking for a stage to having it */
+        double slower[2];  /* times: lines not 128 bytes apart; two blocks that share thin lines */
+        double cluster[2]; /* blocks that share k, and each thin line that they add up */
+        double memory[2];  /* operands from memory, not L2; the same to blocks that share */
+        double asked;      /* times bytes of memory, by those that are asked for at once */
+        double l2;         /* bytes that blocks copy in a nanosecond */
+        double sum[2];     /* KERNEL SUM, and each byte that it reads */
+    } half_thin;
     /* KERNEL TENSOR INT8. The device chooses by the first five, in products of bytes by one
        modulus; TMM_AUTO by the last four. `slow` is predicted: fp64_slow and each_slow where FP64
        has 1/64 of the rate of FP32, rate_slow by mma.sync. */
@@ -538,13 +550,26 @@ static const tmm__costs tmm__measured = {
     },
     {
         /* half */
-        {6000, 800, {41, 29, 29, 29}, 0, 0, 0},
-        {6000, 300, {20, 16, 16, 16}, 0, 0, 0}, /* several blocks together: estimated, not below */
+        {11000, 4000, {38, 29, 29, 29}, 0, 0, 0},
+        {5800, 1500, {22, 13, 11, 11}, 0, 0, 0},
     },
     {
         /* half by wgmma */
-        {6000, 1600, 4000},
-        {7500, 850, 4000},
+        {2000, 1350, 4500},
+        {2700, 850, 2500},
+    },
+    {
+        /* half thin */
+        1450,            /* once */
+        {2000, 12},      /* tile */
+        {167, 221, 332}, /* step */
+        1400,            /* latency */
+        {1.8, 1.2},      /* slower */
+        {900, 8},        /* cluster */
+        {2200, 1200},    /* memory */
+        1e6,             /* asked */
+        8500,            /* l2 */
+        {1290, 5e-5},    /* sum */
     },
     {
         /* int8 */

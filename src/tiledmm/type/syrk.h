@@ -117,8 +117,8 @@ static inline tmm_status tmm__xstrips(tmm_kernel kernel, const tmm__xproduct *gi
     return status;
 }
 
-/* The kernel for TMM_AUTO or TMM_AUTO_TENSOR: one with a schedule for triangles, or else what is given,
-   to choose for each strip. */
+/* The kernel for TMM_AUTO or TMM_AUTO_TENSOR: one with a schedule for triangles, where it competes; else
+   what is given, to choose for each strip. Strips were slower at every size from 64 on. */
 static inline tmm_kernel tmm__xsyrk_choice(tmm_kernel kernel, const tmm__xproduct *p,
                                            long long batch)
 {
@@ -126,19 +126,8 @@ static inline tmm_kernel tmm__xsyrk_choice(tmm_kernel kernel, const tmm__xproduc
     const tmm_kernel by_tiles = tensor ? TMM_TENSOR : TMM_PIPELINED;
     const tmm__xkernel *row = tmm__xrow(by_tiles);
     const tmm__xproduct compared = tmm__xcompared(p, batch, 0);
-    if (row == NULL || row->competes == NULL || !tmm__xeligible(row, &compared)) return kernel;
-    tmm__xproduct all = *p;
-    all.triangle = 0;
-    const double time = tmm__xknown_plan(by_tiles, p, batch)->time;
-    const double whole = tmm__xknown_plan(kernel, &all, batch)->time;
-    const tmm__gpu *gpu = &tmm__current_device()->gpu;
-    const double rows = (double)tmm__xstrip_rows(p->N), strips = ceil((double)p->N / rows);
-    const double copies = (TMM_SUM)p->beta == 0 ? 1 : 2;
-    const double bytes = (double)sizeof(TMM_OUT) * rows * p->N * (double)batch;
-    const double by_strips = whole * (strips + 1) / (2 * strips) +
-                             (strips * (copies + 2) - 2) * gpu->launch +
-                             copies * 1.5 * bytes / gpu->memory;
-    return time <= by_strips ? by_tiles : kernel;
+    const int competes = row != NULL && row->competes != NULL && tmm__xeligible(row, &compared);
+    return competes ? by_tiles : kernel;
 }
 
 /* The checks of all forms, and the product. */

@@ -1,5 +1,5 @@
 /* src/tiledmm/kernels/tensor_half/align.cuh. Lines that TMA cannot take, copied so that it can.
-   Uses: once/. Used by: launch.h. */
+   Uses: kernels/common/tensor_ptx.cuh, once/. Used by: launch.h. */
 #if defined(TMM__PASS) && TMM__EMIT_TYPE && TMM__HALF_TENSOR
 #if !defined(TMM__HALF_ONCE)
 /* Lines of `cols` elements of 16 bits, ld apart, `rows` of them in each of `items` products. */
@@ -23,6 +23,7 @@ typedef struct tmm__half_copies {
    2 bytes read and written an element, nothing computed: bound by memory, or L2 where both fit. */
 TMM_KERNEL void __launch_bounds__(256) tmm__xgemm_half_align(const tmm__half_copies job)
 {
+    tmm__let_next_begin(); /* KERNEL THIN HALF, which waits for all of this */
     const tmm__half_operand x = blockIdx.z == 0 ? job.operands[0] : job.operands[1];
     const long long rows = x.rows, col = (blockIdx.x * 32ll + threadIdx.x % 32) * 8;
     if (col >= x.cols) return;

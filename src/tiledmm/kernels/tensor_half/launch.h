@@ -1,5 +1,5 @@
 /* src/tiledmm/kernels/tensor_half/launch.h. PLAN and LAUNCHER of KERNEL TENSOR HALF.
-   Uses: kernels/common/finish.cuh, kernels/tensor_half/, launch/, once/. Used by: callers. */
+   Uses: kernels/common/finish.cuh, kernels/tensor_half/, launch/, once/. Used by: thin_launch.h. */
 #if defined(TMM_NAME) && !defined(TMM__PASS) && TMM__HOST && TMM__HALF_TENSOR
 /* An instance of KERNEL TENSOR HALF. */
 typedef struct tmm__xhalf__instance {
@@ -80,7 +80,8 @@ static inline size_t tmm__xhalf_copied(const tmm__xproduct *p, int is_B, char *m
     const int turned = (is_B ? p->rsB : p->csA) != 1;
     const long long lines = is_B ? p->N : p->M, ld = tmm__xhalf_ld(p, is_B);
     const long long rows = turned ? p->K : lines, cols = turned ? lines : p->K;
-    const long long stride = is_B ? p->strideB : p->strideA, pitch = (cols + 7) / 8 * 8;
+    /* Lines of memory begin a row, or boxes of TMA take two each: 4104 took 1.4 times as long as 4096. */
+    const long long stride = is_B ? p->strideB : p->strideA, pitch = (cols + 63) / 64 * 64;
     const void *X = is_B ? p->B : p->A;
     const long long items = p->batch > 1 && stride > 0 ? p->batch : 1;
     if (tmm__xhalf_boxed(X, ld, stride, items)) return 0;
@@ -90,6 +91,13 @@ static inline size_t tmm__xhalf_copied(const tmm__xproduct *p, int is_B, char *m
     }
     return (size_t)(rows * items * pitch) * 2;
 }
+
+/* KERNEL THIN HALF: see thin_launch.h. */
+#ifndef TMM__HALF_ONCE
+enum { TMM__HALF_THIN_FIRST = 16 }; /* the number of its first instance */
+#endif
+static inline void tmm__xhalf_thin_plan(const tmm__xproduct *p, tmm__plan *c);
+static inline tmm_status tmm__xhalf_thin(tmm__xproduct *p, const tmm__plan *plan, int *missing);
 
 /* Is there a kernel by wgmma in this program, for this device, and the driver's function? Kernels for
    other devices have no barriers in shared memory. */
@@ -106,6 +114,20 @@ static inline int tmm__xhalf_by_wgmma(const tmm__xproduct *p)
            tmm__xldb(p) <= 1ll << 36 && tmm__xmap_maker() != NULL;
 }
 
+#ifndef TMM__HALF_ONCE
+/* Nanoseconds of memory for blocks that ask for so many bytes of it at once: the fewer, the longer. What
+   the first ones wait for is not hidden: a number of half_thin.memory. */
+static inline double tmm__half_memory_time(const tmm__load *load, double asked, int first,
+                                           double *time)
+{
+    const tmm__costs *t = tmm__tuned();
+    const double memory = tmm__memory_time(load);
+    if (load->bytes + load->c_bytes < tmm__current_device()->gpu.l2_bytes) return memory;
+    *time += t->half_thin.memory[first];
+    return memory * (1 + t->half_thin.asked / asked);
+}
+#endif
+
 /* Has the device tensor cores for this type? Else it is right, but slow. */
 static inline int tmm__xtensor_competes(const tmm__xproduct *p, const tmm__xkernel *row)
 {
@@ -114,19 +136,20 @@ static inline int tmm__xtensor_competes(const tmm__xproduct *p, const tmm__xkern
            tmm__xtensor_takes(p, row) == TMM_OK;
 }
 
-#ifdef TMM_WITH_SYRK
-/* The rectangle of C that has the last tiles of its triangle, as a product of its own. Returns how many
-   tiles that are; 0: none. */
-static inline int tmm__xhalf_rest(const tmm__xproduct *p, int cols, int rest, tmm__xproduct *q)
+/* The rectangle of C that has the last `rest` tiles of its triangle, or a few more; *q: the product of
+   whose C there are partial sums. */
+static inline tmm__last_tiles tmm__xhalf_last(const tmm__xproduct *p, int cols, int rest,
+                                              tmm__xproduct *q)
 {
-    const tmm__tiling t = tmm__tile(p->triangle, p->M, p->N, 256, cols);
-    const tmm__last_tiles last = tmm__last_of_triangle(&t, p->triangle, p->N, 256, 8, rest);
+    const tmm__tiling t = tmm__tile(TMM__TRIANGLE(p), p->M, p->N, 256, cols);
+    const tmm__last_tiles last = tmm__last_of_triangle(&t, TMM__TRIANGLE(p), p->N, 256, 8, rest);
     *q = *p;
-    q->triangle = 0, q->M = last.rows, q->N = last.cols;
-    q->A += last.row * q->rsA, q->B += last.col * q->csB, q->C += last.row * q->ldc + last.col;
-    return last.tiles;
-}
+#ifdef TMM_WITH_SYRK
+    q->triangle = 0;
 #endif
+    q->M = last.rows, q->N = last.cols, q->C += last.row * q->ldc + last.col;
+    return last;
+}
 
 /* The instance by wgmma that should be fastest, if that is below c->time. Blocks are persistent: the
    busiest has so many rounds. Operands off 16 bytes are copied first. */
@@ -151,9 +174,10 @@ static inline void tmm__xhalf_wgmma_plan(const tmm__xproduct *p, tmm__plan *c)
             const double rounds = ceil((down > 1 ? pairs : load.blocks) * slices / load.processors);
             const double *costs = tmm__tuned()->half_wgmma[n < TMM__TUNED_HALF ? n : 0];
             const double clocks = costs[0] + rounds * (ceil(steps / slices) * costs[1] + costs[2]);
-            double time = device->gpu.launch +
-                          tmm__overlapped(tmm__in_nanoseconds(clocks), tmm__memory_time(&load)) +
-                          copies;
+            double time = device->gpu.launch + copies;
+            const double busy = fmin(load.blocks * slices, load.processors);
+            const double memory = tmm__half_memory_time(&load, busy * i->bytes, 0, &time);
+            time += tmm__overlapped(tmm__in_nanoseconds(clocks), memory);
             if (slices > 1) time = tmm__host_time(time + tmm__xsum_time(p, slices));
             const int cut = slices > 1 ? TMM__PLAN_REDUCE : TMM__PLAN_WHOLE;
             time = TMM__PLAN_GUESS(8 + n, cut, slices, time);
@@ -161,29 +185,27 @@ static inline void tmm__xhalf_wgmma_plan(const tmm__xproduct *p, tmm__plan *c)
             c->time = time, c->instance = 8 + n, c->kernel = i->kernel, c->bytes = i->bytes;
             c->tile_m = 128, c->tile_n = i->cols, c->slices = slices, c->cut = cut, c->rest = 0;
         }
-#ifdef TMM_WITH_SYRK
-        /* Of a triangle, the tiles of a short last round as a product whose k is cut. */
+        /* Of a triangle, the tiles of a short last round in slices, which all run at once. */
         const double most = floor(load.processors / 2), whole = floor(pairs / 2 / most);
         const int rest = (int)(pairs / 2 - whole * most);
-        tmm__xproduct q;
-        tmm__plan last;
-        memset(&last, 0, sizeof last);
-        last.time = HUGE_VAL;
-        if (p->triangle == 0 || p->batch > 1 || !(p->allowed & TMM__CUT_K) || down < 2 ||
-            whole < 1 || rest == 0 || tmm__xhalf_rest(p, i->cols, rest, &q) == 0)
+        if (TMM__TRIANGLE(p) == 0 || p->batch > 1 || !(p->allowed & TMM__CUT_K) || !device->pools ||
+            down < 2 || whole < 1 || rest == 0)
             continue;
-        tmm__xhalf_wgmma_plan(&q, &last);
+        tmm__xproduct q;
+        const tmm__last_tiles last = tmm__xhalf_last(p, i->cols, rest, &q);
+        const int slices = last.tiles > 0 ? (int)fmin(most / last.tiles, fmin(steps / 4, 32)) : 0;
+        if (slices < 2) continue;
         const double *costs = tmm__tuned()->half_wgmma[n < TMM__TUNED_HALF ? n : 0];
-        const double clocks = costs[0] + whole * (steps * costs[1] + costs[2]);
-        double time = device->gpu.launch +
-                      tmm__overlapped(tmm__in_nanoseconds(clocks), tmm__memory_time(&load)) +
-                      copies + last.time;
-        time = TMM__PLAN_GUESS(8 + n, TMM__PLAN_LAST_ROUND, last.slices, time);
+        const double clocks = costs[0] + whole * (steps * costs[1] + costs[2]) +
+                              ceil(steps / slices) * costs[1] + costs[2];
+        double time = device->gpu.launch + copies +
+                      tmm__overlapped(tmm__in_nanoseconds(clocks), tmm__memory_time(&load));
+        time = tmm__host_time(time + tmm__xsum_time(&q, slices));
+        time = TMM__PLAN_GUESS(8 + n, TMM__PLAN_LAST_ROUND, slices, time);
         if (time >= c->time) continue;
         c->time = time, c->instance = 8 + n, c->kernel = i->kernel, c->bytes = i->bytes;
-        c->tile_m = 128, c->tile_n = i->cols, c->slices = 1, c->cut = TMM__PLAN_LAST_ROUND;
-        c->rest = tmm__xhalf_rest(p, i->cols, rest, &q);
-#endif
+        c->tile_m = 128, c->tile_n = i->cols, c->slices = slices, c->cut = TMM__PLAN_LAST_ROUND;
+        c->rest = last.tiles;
     }
 }
 
@@ -225,7 +247,9 @@ static inline void tmm__xtensor_plan(const tmm__xproduct *p, const tmm__xkernel 
 {
     (void)row;
     tmm__xhalf_mma_plan(p, c);
-    if (tmm__xhalf_by_wgmma(p)) tmm__xhalf_wgmma_plan(p, c);
+    if (!tmm__xhalf_by_wgmma(p)) return;
+    tmm__xhalf_wgmma_plan(p, c);
+    tmm__xhalf_thin_plan(p, c);
 }
 
 /* The map of op(A) or op(B): lines by k of each product, in boxes of 64 elements that are neighbours in
@@ -245,6 +269,26 @@ static inline int tmm__xhalf_make_map(tmm__half_map *map, const tmm__xproduct *p
     const unsigned box[] = {64, (unsigned)high, 1}, steps[] = {1, 1, 1};
     return tmm__xmap_maker()(map, TMM__HALF_TENSOR == 1 ? HALF : BFLOAT16, 3, (void *)X, sizes,
                              strides, box, steps, 0, SWIZZLE_128B, PROMOTION_256B, 0) == 0;
+}
+
+/* The map of C for boxes of 16 rows of 128 bytes. 0 if TMA cannot store it: 16 bytes must align it and
+   its rows. */
+static inline int tmm__xhalf_map_C(tmm__half_map *map, const tmm__xproduct *p)
+{
+    enum { HALF = 6, FLOAT = 7, BFLOAT16 = 9, SWIZZLE_128B = 3 }; /* of cuda.h */
+    const unsigned long long size = sizeof(TMM_OUT), ldc = (unsigned long long)p->ldc * size;
+    const unsigned long long next = p->batch > 1 ? (unsigned long long)p->strideC * size : 0;
+    const unsigned long long sizes[] = {(unsigned long long)p->N, (unsigned long long)p->M,
+                                        next > 0 ? p->batch : 1};
+    const unsigned long long strides[] = {ldc, next > 0 ? next : ldc * sizes[1]};
+    const unsigned box[] = {(unsigned)(128 / size), 16, 1}, steps[] = {1, 1, 1};
+    if (((size_t)p->C | ldc | next) % 16 != 0 || (p->batch > 1 && next == 0)) return 0;
+    return tmm__xmap_maker()(map,
+                             size == 4               ? FLOAT
+                             : TMM__HALF_TENSOR == 1 ? HALF
+                                                     : BFLOAT16,
+                             3, (void *)p->C, sizes, strides, box, steps, 0, SWIZZLE_128B, 0,
+                             0) == 0;
 }
 
 /* KERNEL ALIGN for both operands, and the product of their copies. */
@@ -294,14 +338,20 @@ static inline tmm_status tmm__xhalf_run_wgmma(const tmm__xproduct *given, const 
     const size_t bytesB = TMM__TRIANGLE(p) ? 0 : tmm__xhalf_copied(p, 1, NULL, NULL);
     char *memory = NULL;
     tmm_status status = TMM_OK;
-    tmm__half_map maps[2];
+    tmm__half_map maps[3];
     tmm__half_job job;
+    memset(maps, 0, sizeof maps);
     int slices = plan->slices;
     if (bytesA + bytesB > 0)
         memory = (char *)tmm__workspace((bytesA + 255) / 256 * 256 + bytesB, p->stream);
     *missing = bytesA + bytesB > 0 && memory == NULL;
     if (*missing) return TMM_OK;
     if (memory != NULL) status = tmm__xhalf_align(p, memory);
+    if (plan->instance >= (int)TMM__HALF_THIN_FIRST) {
+        if (status == TMM_OK) status = tmm__xhalf_thin(p, plan, missing);
+        if (memory != NULL) (void)cudaFreeAsync(memory, p->stream);
+        return status;
+    }
     memset(&job, 0, sizeof job);
     job.M = p->M, job.N = p->N, job.ldc = p->ldc, job.batchC = p->strideC;
     job.alpha = (float)TMM__FACTOR(p->alpha), job.beta = (float)p->beta;
@@ -322,16 +372,25 @@ static inline tmm_status tmm__xhalf_run_wgmma(const tmm__xproduct *given, const 
 #endif
     *missing = !tmm__xhalf_make_map(&maps[0], p, 0, turned_A ? 64 : 128) ||
                !tmm__xhalf_make_map(&maps[1], p, 1, turned_B ? 64 : plan->tile_n / 2);
+    tmm__xproduct q = *p;
+    tmm__last_tiles last = {job.pairs_down * job.across, 0, p->M, 0, p->N};
+    if (plan->rest > 0) last = tmm__xhalf_last(p, plan->tile_n, plan->rest, &q);
     if (status == TMM_OK && !*missing) {
-        void *partials = tmm__xpartials(p, &slices);
-        job.slices = slices, job.partials = (float *)partials;
-        job.items = (int)((long long)job.pairs_down * job.across * slices * p->batch) - plan->rest;
+        void *partials = tmm__xpartials(&q, &slices);
+        const int tiles = job.pairs_down * job.across;
+        job.slices = slices, job.partials = (float *)partials, job.rest = last.tiles;
+        job.whole = partials == NULL ? INT_MAX : tiles - last.tiles;
+        job.part_row = last.row, job.part_rows = last.rows;
+        job.part_col = last.col, job.part_cols = last.cols;
+        job.boxed_C =
+            job.beta == 0 && (partials == NULL || job.whole > 0) && tmm__xhalf_map_C(&maps[2], p);
+        job.items = (int)((tiles + (slices - 1ll) * last.tiles) * p->batch);
         const long long most = device->processors / job.cluster;
         const unsigned blocks = (unsigned)(job.cluster * tmm__min(job.items, most > 0 ? most : 1));
-        void *arguments[] = {&maps[0], &maps[1], &p->C, &job};
-        status = tmm__launch_clusters(plan->kernel, dim3(blocks), 384, job.cluster, 0, plan->bytes,
+        void *arguments[] = {&maps[0], &maps[1], &maps[2], &p->C, &job};
+        status = tmm__launch_clusters(plan->kernel, dim3(blocks), 384, job.cluster, 1, plan->bytes,
                                       arguments, p->stream);
-        status = tmm__xsum(status, p, slices, partials, TMM__SUM_GROUPS);
+        status = tmm__xsum(status, &q, slices, partials, TMM__SUM_GROUPS);
     }
     if (memory != NULL) (void)cudaFreeAsync(memory, p->stream);
     return status;
@@ -344,14 +403,6 @@ static inline tmm_status tmm__xtensor(const tmm__xproduct *given, const tmm__pla
     int slices, missing = 0;
     if (plan->kernel != NULL && plan->instance >= 8) {
         const tmm_status status = tmm__xhalf_run_wgmma(&p, plan, &missing);
-#ifdef TMM_WITH_SYRK
-        if (!missing && status == TMM_OK && plan->rest > 0) {
-            tmm__plan last;
-            (void)tmm__xhalf_rest(given, plan->tile_n, plan->rest, &p);
-            tmm__xplan_by(TMM_TENSOR, &p, &last);
-            return tmm__xtensor(&p, &last);
-        }
-#endif
         if (!missing) return status;
         memset(&by_mma, 0, sizeof by_mma);
         by_mma.value = TMM_TENSOR;

@@ -1,5 +1,5 @@
 /* src/tiledmm/kernels/tensor_half/wgmma.cuh. Elements of 16 bits by wgmma and TMA, for sm_90a.
-   Uses: kernels/common/, once/. Used by: launch.h, type/instances.h. */
+   Uses: kernels/common/tensor_ptx.cuh, once/. Used by: kernels/tensor_half/, type/instances.h. */
 /* The instances: pass, name, columns of a tile, stages of 64 k. A tile has 128 rows. */
 #ifndef TMM__HALF_WGMMA_LIST
 #define TMM__HALF_WGMMA_LIST(_) \
@@ -7,10 +7,8 @@
     _(2, 128x128, 128, 6)
 #define TMM__HALF_WGMMA_COLS   (TMM__HALF_WGMMA_LIST(TMM__VALUE_1) 0)
 #define TMM__HALF_WGMMA_STAGES (TMM__HALF_WGMMA_LIST(TMM__VALUE_2) 0)
-/* Shared memory: the stages, to which 1024 bytes align, and 16 rows of 32 sums for each of 8 warps, 36
-   apart, so that rows lie in different banks. */
-#define TMM__HALF_WGMMA_BYTES(cols, stages) \
-    ((stages) * (128 + (cols)) * 128 + 1024 + 8 * 16 * 36 * 4)
+/* Shared memory: the stages, to which 1024 bytes align, and 4 KB through which each of 8 warps stores. */
+#define TMM__HALF_WGMMA_BYTES(cols, stages) ((stages) * (128 + (cols)) * 128 + 1024 + 8 * 4096)
 #endif
 
 #if defined(TMM__PASS) && TMM__EMIT_TYPE && TMM__HALF_TENSOR && !defined(TMM__HALF_ONCE)
@@ -25,15 +23,18 @@ typedef struct alignas(TMM__MAP_ALIGN) tmm__half_map {
 } tmm__half_map;
 typedef struct tmm__half_job {
     long long M, N, ldc, batchC;
+    long long part_row, part_col, part_rows, part_cols; /* of C: of what there are partial sums */
     float alpha, beta;
 #ifdef TMM_WITH_EPILOGUE
     tmm__after after;
 #endif
     float *partials;
+    int boxed_C;            /* beta is 0, and TMA can store C */
     int turned_A, turned_B; /* operands that do not lie along k */
     int next_A, next_B;     /* 0: all products of the batch share it, else 1 */
     int pairs_down, across; /* tiles: those of a cluster lie above each other */
-    int cluster, steps, slices, items;
+    int cluster, steps, items;
+    int whole, rest, slices; /* items from `whole` on are slices, of the last `rest` tiles */
 #ifdef TMM_WITH_SYRK
     int triangle, squares, ratio_log2; /* of pairs of tiles, see once/triangle.cuh */
 #endif
@@ -51,27 +52,32 @@ typedef int (*tmm__map_maker)(void *map, int type, unsigned rank, void *address,
 
 /* An item of a block's list: a tile of a product, and a part of its k. */
 typedef struct tmm__half_item {
-    int row, col, product, slice, first, steps;
+    int row, col, product, part, first, steps; /* part: the number of its partial sums; -1: none */
 } tmm__half_item;
 
 TMM__DEVICE tmm__half_item tmm__half_find(const tmm__half_job *job, int item, int rank, int cols)
 {
     tmm__half_item at;
-    const int tiles = job->pairs_down * job->across, tile = item % tiles;
-    const int band = tile / (8 * job->across), place = tile - band * 8 * job->across;
-    const int high = min(8, job->pairs_down - band * 8);
-    at.row = ((band * 8 + place % high) * job->cluster + rank) * 128;
-    at.col = place / high * cols;
+    /* Of 32 bits without signs, and none where it is 1: divisions are what a block begins with. */
+    const bool cut = item >= job->whole;
+    const unsigned number = cut ? item - job->whole : item, across8 = 8 * job->across;
+    const unsigned tiles = cut ? job->rest : job->pairs_down * job->across;
+    const unsigned turn = number < tiles ? 0 : number / tiles;
+    const unsigned tile = (cut ? job->whole : 0) + (number - turn * tiles);
+    const unsigned band = tile < across8 ? 0 : tile / across8, place = tile - band * across8;
+    const unsigned high = min(8u, job->pairs_down - band * 8), right = place / high;
+    const unsigned slices = cut ? job->slices : 1;
+    int down = band * 8 + (place - right * high), across = right;
 #ifdef TMM_WITH_SYRK
-    if (job->triangle != 0) {
-        int down = band * 8 + place % high, across = place / high;
+    if (job->triangle != 0)
         tmm__triangle_tile(job->triangle, job->squares, job->ratio_log2, &down, &across);
-        at.row = (down * job->cluster + rank) * 128, at.col = across * cols;
-    }
 #endif
-    at.product = item / tiles / job->slices, at.slice = item / tiles % job->slices;
-    at.first = (int)((long long)job->steps * at.slice / job->slices);
-    at.steps = (int)((long long)job->steps * (at.slice + 1) / job->slices) - at.first;
+    at.row = (down * job->cluster + rank) * 128, at.col = across * cols;
+    at.product = slices == 1 ? turn : turn / slices, at.part = cut ? (int)turn : -1;
+    /* There are 2^25 steps and 32 slices at most. */
+    const unsigned slice = turn - at.product * slices, steps = job->steps;
+    at.first = slices == 1 ? 0 : steps * slice / slices;
+    at.steps = (slices == 1 ? steps : steps * (slice + 1) / slices) - at.first;
     return at;
 }
 
@@ -94,6 +100,23 @@ TMM__DEVICE void tmm__half_box(unsigned to, const tmm__half_map *map, int x, int
             "l"(map), "r"(x), "r"(y), "r"(z), "r"(barrier), "h"((short)blocks)
             : "memory");
 }
+
+TMM__DEVICE void tmm__half_prefetch(const tmm__half_map *map)
+{
+    asm volatile("prefetch.tensormap [%0];" ::"l"(map) : "memory");
+}
+
+/* Stores a box of shared memory, as far as it lies in C. A group of such stores is complete when its
+   boxes have been read. */
+TMM__DEVICE void tmm__half_box_out(const tmm__half_map *map, unsigned from, int x, int y, int z)
+{
+    asm volatile("cp.async.bulk.tensor.3d.global.shared::cta.tile.bulk_group [%0, {%1, %2, %3}], "
+                 "[%4];\ncp.async.bulk.commit_group;" ::"l"(map),
+                 "r"(x), "r"(y), "r"(z), "r"(from)
+                 : "memory");
+}
+#define TMM__HALF_BOXES_WAIT(pending) \
+    asm volatile("cp.async.bulk.wait_group.read %0;" ::"n"(pending) : "memory")
 
 /* Arrives at the barrier that is at this place in block `rank` of the cluster. */
 TMM__DEVICE void tmm__half_arrive(unsigned barrier, int rank)
@@ -130,6 +153,21 @@ TMM__DEVICE void tmm__half_arrive(unsigned barrier, int rank)
                                               ", " turns_b ";\n}"                               \
                          : TMM__H64(0), TMM__H64(64)                                            \
                          : "l"(a), "l"(b));                                                     \
+        else if (cols == 16)                                                                    \
+            asm volatile("{\n.reg .pred p;\nsetp.ne.b32 p, 1, 0;\n"                             \
+                         "wgmma.mma_async.sync.aligned.m64n16k16.f32." type "." type            \
+                         " {%0, %1, %2, %3, %4, %5, %6, %7}, %8, %9, p, 1, 1, " turns_a         \
+                         ", " turns_b ";\n}"                                                    \
+                         : TMM__H4(0), TMM__H4(4)                                               \
+                         : "l"(a), "l"(b));                                                     \
+        else if (cols == 64)                                                                    \
+            asm volatile("{\n.reg .pred p;\nsetp.ne.b32 p, 1, 0;\n"                             \
+                         "wgmma.mma_async.sync.aligned.m64n64k16.f32." type "." type            \
+                         " {" TMM__TEN() TMM__TEN(1)                                            \
+                             TMM__TEN(2) "%30, %31}, %32, %33, p, 1, 1, " turns_a ", " turns_b  \
+                                         ";\n}"                                                 \
+                         : TMM__H16(0), TMM__H16(16)                                            \
+                         : "l"(a), "l"(b));                                                     \
         else                                                                                    \
             asm volatile("{\n.reg .pred p;\nsetp.ne.b32 p, 1, 0;\n"                             \
                          "wgmma.mma_async.sync.aligned.m64n128k16.f32." type "." type           \
@@ -148,14 +186,19 @@ TMM__DEVICE void tmm__half_arrive(unsigned barrier, int rank)
 #define TMM__HALF_TYPE "bf16"
 #endif
 /* All steps of an item, into the sums of a warpgroup: rows 64 `group` on. Stages go round from *stage on,
-   with *parity. The products of a stage run while the next one is awaited. */
+   with *parity. The products of a stage run while the next one is awaited.
+   If there are items behind this one, group 0 runs two steps `ahead` of group 1, which it wakes up: so
+   each stores its sums while the other one multiplies. Items need as many steps as there are stages: then
+   group 1 has left the item before when it is woken up again. */
 TMM__DEVICE void tmm__xhalf_sum(float *c, int *stage, unsigned *parity, int steps, unsigned stages,
                                 unsigned fulls, unsigned empties, int group, int cluster,
-                                const int count, const int cols, const int turned_A,
+                                bool ahead, const int count, const int cols, const int turned_A,
                                 const int turned_B)
 {
     const int lane = threadIdx.x % 32;
     int before = -1;
+    ahead = ahead && steps >= count;
+    if (ahead && group == 1) asm volatile("bar.sync 1, 256;" ::: "memory");
 #pragma unroll 1
     for (int step = 0; step < steps; step++) {
         const unsigned at = stages + *stage * ((128 + cols) * 128);
@@ -178,6 +221,7 @@ TMM__DEVICE void tmm__xhalf_sum(float *c, int *stage, unsigned *parity, int step
                 TMM__HALF_PRODUCT(TMM__HALF_TYPE, "0", "0");
         }
         TMM__WGMMA_COMMIT();
+        if (ahead && group == 0 && step == 1) asm volatile("bar.arrive 1, 256;" ::: "memory");
         TMM__WGMMA_WAIT(1);
         if (before >= 0 && lane < cluster) tmm__half_arrive(empties + 8 * before, lane);
         before = *stage;
@@ -189,152 +233,4 @@ TMM__DEVICE void tmm__xhalf_sum(float *c, int *stage, unsigned *parity, int step
     for (int i = 0; i < cols / 2; i++) asm volatile("" : "+f"(c[i])::"memory");
 }
 #undef TMM__HALF_TYPE
-#endif
-
-#if defined(TMM__PASS) && TMM__HALF_TENSOR && (TMM__HALF_WGMMA_LIST(TMM__IN_PASS) 0)
-enum {
-    tmm__half_wgmma_bytes = TMM__HALF_WGMMA_BYTES(TMM__HALF_WGMMA_COLS, TMM__HALF_WGMMA_STAGES)
-};
-static_assert(TMM__HALF_WGMMA_COLS == 128 || TMM__HALF_WGMMA_COLS == 256,
-              "TMM__HALF_WGMMA_LIST: a tile has 128 or 256 columns");
-static_assert(TMM__HALF_WGMMA_STAGES >= 2 && tmm__half_wgmma_bytes <= 227 * 1024 - 256,
-              "TMM__HALF_WGMMA_LIST: stages must be 2 at least, and fit into 227 KB");
-/* KERNEL TENSOR HALF by wgmma. 384 threads: one of the first warpgroup copies by TMA, two warpgroups
-   multiply, 64 rows of the tile each. A stage is 64 k:
-       A, 128 lines    [line][64 k], or two boxes of [64 k][64 lines] if it does not lie along k
-       B, COLS lines   the same; two boxes of lines, or COLS / 64
-   with the swizzle of 128 bytes. Two blocks of a cluster have the same columns, and copy half of B each,
-   to both. Blocks are persistent: each takes tile after tile, in bands of 8 rows of pairs.
-
-   A step of 128 x 256 is 4.2 million operations; a block copies 32 KB for it from L2: 131 a byte. Tensor
-   cores read B once for 64 rows. They bound it where K is long; below, filling and storing count. */
-TMM_KERNEL void __launch_bounds__(384, 1)
-    tmm__gemm_half_wgmma(const TMM__GRID_CONSTANT tmm__half_map map_A,
-                         const TMM__GRID_CONSTANT tmm__half_map map_B, TMM_OUT *__restrict__ C,
-                         const tmm__half_job job)
-{
-#if TMM__WGMMA
-    enum {
-        COLS = TMM__HALF_WGMMA_COLS,
-        STAGES = TMM__HALF_WGMMA_STAGES,
-        STAGE = (128 + COLS) * 128,
-        PITCH = 36
-    };
-    extern __shared__ __align__(16) unsigned char tmm__memory[];
-    __shared__ __align__(8) unsigned long long full[STAGES], empty[STAGES];
-    const unsigned base = (unsigned)__cvta_generic_to_shared(tmm__memory), skip = -base & 1023;
-    const unsigned stages = base + skip;
-    const unsigned fulls = (unsigned)__cvta_generic_to_shared(full);
-    const unsigned empties = (unsigned)__cvta_generic_to_shared(empty);
-    const int lane = threadIdx.x % 32, cluster = job.cluster;
-    const int rank = blockIdx.x % cluster, count = gridDim.x / cluster;
-    int stage = 0;
-    unsigned parity = 0;
-    if (threadIdx.x == 0) {
-        for (int n = 0; n < STAGES; n++) {
-            tmm__barrier_init(fulls + 8 * n, 1);
-            tmm__barrier_init(empties + 8 * n, 8 * cluster);
-        }
-        asm volatile("fence.mbarrier_init.release.cluster;\nfence.proxy.async.shared::cta;" ::
-                         : "memory");
-    }
-    __syncthreads();
-    if (cluster > 1) TMM__CLUSTER_MEETS();
-    if (threadIdx.x < 128) {
-        asm volatile("setmaxnreg.dec.sync.aligned.u32 40;");
-        const int mine = cluster == 1 ? 2 : 1, first = cluster == 1 ? 0 : rank; /* halves of B */
-        for (int item = blockIdx.x / cluster; threadIdx.x == 0 && item < job.items; item += count) {
-            const tmm__half_item at = tmm__half_find(&job, item, rank, COLS);
-            const int zA = at.product * job.next_A, zB = at.product * job.next_B;
-            for (int step = 0; step < at.steps; step++) {
-                const unsigned to = stages + stage * STAGE, barrier = fulls + 8 * stage;
-                const int k = (at.first + step) * 64;
-                tmm__barrier_wait(empties + 8 * stage, parity ^ 1); /* at once, the first time */
-                tmm__barrier_expect(barrier, STAGE);
-                if (job.turned_A) {
-                    tmm__half_box(to, &map_A, at.row, k, zA, barrier, 1);
-                    tmm__half_box(to + 8192, &map_A, at.row + 64, k, zA, barrier, 1);
-                } else {
-                    tmm__half_box(to, &map_A, k, at.row, zA, barrier, 1);
-                }
-                for (int half = first; half < first + mine; half++) {
-                    const unsigned toB = to + 16384 + half * (COLS * 64);
-                    const int col = at.col + half * (COLS / 2);
-                    for (int i = 0; job.turned_B && i < COLS / 128; i++)
-                        tmm__half_box(toB + i * 8192, &map_B, col + i * 64, k, zB, barrier,
-                                      (1 << cluster) - 1);
-                    if (!job.turned_B)
-                        tmm__half_box(toB, &map_B, k, col, zB, barrier, (1 << cluster) - 1);
-                }
-                if (++stage == STAGES) stage = 0, parity ^= 1;
-            }
-        }
-    } else {
-        asm volatile("setmaxnreg.inc.sync.aligned.u32 232;");
-        const int warp = threadIdx.x / 32 - 4, group = warp / 4;
-        float *own = (float *)(tmm__memory + skip + STAGES * STAGE) + warp * (16 * PITCH);
-        for (int item = blockIdx.x / cluster; item < job.items; item += count) {
-            const tmm__half_item at = tmm__half_find(&job, item, rank, COLS);
-            float sum[COLS / 2];
-#pragma unroll
-            for (int i = 0; i < COLS / 2; i++) sum[i] = 0;
-            if (job.turned_A && job.turned_B)
-                tmm__xhalf_sum(sum, &stage, &parity, at.steps, stages, fulls, empties, group,
-                               cluster, STAGES, COLS, 1, 1);
-            else if (job.turned_A)
-                tmm__xhalf_sum(sum, &stage, &parity, at.steps, stages, fulls, empties, group,
-                               cluster, STAGES, COLS, 1, 0);
-            else if (job.turned_B)
-                tmm__xhalf_sum(sum, &stage, &parity, at.steps, stages, fulls, empties, group,
-                               cluster, STAGES, COLS, 0, 1);
-            else
-                tmm__xhalf_sum(sum, &stage, &parity, at.steps, stages, fulls, empties, group,
-                               cluster, STAGES, COLS, 0, 0);
-            /* 32 columns after 32 go through shared memory, so that a row's neighbours are stored
-               together: 16 lanes for each of two rows. */
-            const long long row0 = at.row + warp * 16, product = at.product;
-            float *partials = job.partials;
-            if (partials != NULL) partials += (product * job.slices + at.slice) * (job.M * job.N);
-            TMM_OUT *c = C + product * job.batchC;
-            const bool aligned =
-                ((size_t)c | (size_t)job.ldc * sizeof(TMM_OUT)) % (2 * sizeof(TMM_OUT)) == 0;
-#pragma unroll
-            for (int part = 0; part < COLS / 32; part++) {
-                __syncwarp();
-#pragma unroll
-                for (int j = 0; j < 4; j++)
-#pragma unroll
-                    for (int h = 0; h < 2; h++)
-                        *(float2 *)&own[(lane / 4 + 8 * h) * PITCH + 8 * j + lane % 4 * 2] =
-                            make_float2(sum[part * 16 + 4 * j + 2 * h],
-                                        sum[part * 16 + 4 * j + 2 * h + 1]);
-                __syncwarp();
-                const long long col = at.col + part * 32 + lane % 16 * 2;
-                const unsigned mask = tmm__column_mask(col, 2, 0, job.N);
-#pragma unroll 4
-                for (int r = lane / 16; r < 16; r += 2) {
-                    const long long row = row0 + r, place = row * job.ldc + col;
-                    if (row >= job.M || mask == 0) continue;
-                    const unsigned stored = tmm__triangle_mask(TMM__TRIANGLE(&job), mask, row, col);
-                    const float *two = &own[r * PITCH + lane % 16 * 2];
-                    if (partials != NULL) {
-                        for (int n = 0; n < 2; n++)
-                            if (mask >> n & 1) partials[row * job.N + col + n] = two[n];
-                        continue;
-                    }
-                    tmm__xouts2 old;
-                    if (job.beta != 0) old = tmm__xload2(c + place, aligned, stored);
-                    tmm__xstore2(c + place, row, col, aligned, stored,
-                                 TMM__OF_JOB(job.alpha, job, product), (TMM_SCALAR)job.beta, old,
-                                 two);
-                }
-            }
-        }
-    }
-    __syncwarp();
-    if (cluster > 1) TMM__CLUSTER_MEETS(); /* no block leaves while others may arrive there */
-#else
-    (void)map_A, (void)map_B, (void)C, (void)job;
-#endif
-}
 #endif

@@ -1,0 +1,256 @@
+/* src/tiledmm/kernels/tensor_half/thin.cuh. Elements of 16 bits by wgmma and TMA where C is thin or small.
+   Uses: kernels/common/, wgmma.cuh, once/. Used by: thin_launch.h. */
+#if defined(TMM__PASS) && TMM__EMIT_TYPE && TMM__HALF_TENSOR && !defined(TMM__HALF_ONCE)
+/* Lines of the large operand in a tile; stages that there may be; blocks of a cluster; bytes of a stage
+   and of all shared memory, to the stages of which 1024 bytes align. */
+enum { TMM__HALF_THIN_LINES = 128, TMM__HALF_THIN_STAGES = 12, TMM__HALF_THIN_CLUSTER = 8 };
+#define TMM__HALF_THIN_STAGE(cols)         (((int)TMM__HALF_THIN_LINES + (cols)) * 128)
+#define TMM__HALF_THIN_BYTES(cols, stages) ((stages)*TMM__HALF_THIN_STAGE(cols) + 1024)
+
+/* The product, and how it is divided. op(A) or op(B) is the large operand, the other the thin one. */
+typedef struct tmm__half_thin_job {
+    long long M, N, ldc, batchC;
+    float alpha, beta;
+#ifdef TMM_WITH_EPILOGUE
+    tmm__after after;
+#endif
+    float *partials;               /* of slices, M x N each; NULL: of one slice C is stored */
+    int large_is_A, lines, thins;  /* of op(A) or op(B) */
+    int turned_large, turned_thin; /* operands that do not lie along k */
+    int next_large, next_thin;     /* 0: all products of the batch share it, else 1 */
+    int cols, across;              /* thin lines of a tile, tiles of the thin operand */
+    int parts, slices, steps;      /* blocks that share the k of a slice; slices; steps of 64 k */
+    int pair, stage, stages;       /* blocks that share thin lines, 1 or 2; bytes of a stage */
+} tmm__half_thin_job;
+
+#if TMM__WGMMA
+/* Sums of a warpgroup to shared memory: where large lines are neighbours in C, [thin][large] with
+   lines 132 apart, else [large][thin] with lines cols + 8 apart. Either way in different banks. */
+TMM__DEVICE void tmm__half_thin_keep(float *sums, const float *c, int large_is_A, const int cols)
+{
+    const int lane = threadIdx.x % 32, line = threadIdx.x / 32 * 16 + lane / 4, two = lane % 4 * 2;
+#pragma unroll
+    for (int i = 0; i < cols / 4; i++) { /* of 8 columns: rows 0 to 7, then 8 to 15 */
+        const int l = line + i % 2 * 8, t = i / 2 * 8 + two;
+        if (large_is_A)
+            *(float2 *)(sums + l * (cols + 8) + t) = make_float2(c[2 * i], c[2 * i + 1]);
+        else
+            sums[t * 132 + l] = c[2 * i], sums[t * 132 + 132 + l] = c[2 * i + 1];
+    }
+}
+
+/* Four sums of the block `rank` of a cluster: see tmm__map_shared. */
+TMM__DEVICE float4 tmm__half_thin_load(const float *sums, int rank)
+{
+    float4 x;
+    asm volatile("ld.shared::cluster.v4.f32 {%0, %1, %2, %3}, [%4];"
+                 : "=f"(x.x), "=f"(x.y), "=f"(x.z), "=f"(x.w)
+                 : "r"(tmm__map_shared(sums, rank))
+                 : "memory");
+    return x;
+}
+#endif
+#endif
+
+#if defined(TMM__PASS) && TMM__EMIT_TYPE && TMM__HALF_TENSOR
+#if TMM__WGMMA
+#if TMM__HALF_TENSOR == 1
+#define TMM__HALF_TYPE "f16"
+#else
+#define TMM__HALF_TYPE "bf16"
+#endif
+/* All steps of a block, into the sums of a warpgroup: 64 lines of the large operand, `cols` of the
+   thin one. Stages are given back to the blocks that copy to them: `pair` from rank0 on. */
+TMM__DEVICE void tmm__xhalf_thin_sum(float *c, const tmm__half_thin_job *job, int steps,
+                                     unsigned at, unsigned fulls, int rank0, const int cols,
+                                     const int turned_large, const int turned_thin)
+{
+    unsigned parity = 0;
+    const unsigned first = at;
+    const int lane = threadIdx.x % 32, group = threadIdx.x / 128;
+    int stage = 0;
+#pragma unroll
+    for (int i = 0; i < cols / 2; i++) c[i] = 0;
+#pragma unroll 1
+    for (int step = 0; step < steps; step++) {
+        tmm__barrier_wait(fulls + 8 * stage, parity);
+        TMM__WGMMA_BEGIN();
+#pragma unroll
+        for (int k = 0; k < 4; k++) {
+            const unsigned long long a =
+                tmm__descriptor(at + group * 8192 + k * (turned_large ? 2048 : 32));
+            const unsigned long long b =
+                tmm__descriptor(at + 16384 + k * (turned_thin ? 2048 : 32)) +
+                (turned_thin ? 511ull << 16 : 0); /* 64 columns further on: 8192 bytes */
+            if (turned_large && turned_thin)
+                TMM__HALF_PRODUCT(TMM__HALF_TYPE, "1", "1");
+            else if (turned_large)
+                TMM__HALF_PRODUCT(TMM__HALF_TYPE, "1", "0");
+            else if (turned_thin)
+                TMM__HALF_PRODUCT(TMM__HALF_TYPE, "0", "1");
+            else
+                TMM__HALF_PRODUCT(TMM__HALF_TYPE, "0", "0");
+        }
+        TMM__WGMMA_COMMIT();
+        TMM__WGMMA_WAIT(0);
+        if (lane < job->pair)
+            tmm__half_arrive(fulls + 8 * ((int)TMM__HALF_THIN_STAGES + stage), rank0 + lane);
+        at += job->stage;
+        if (++stage == job->stages) stage = 0, parity ^= 1, at = first;
+    }
+#pragma unroll
+    for (int i = 0; i < cols / 2; i++) asm volatile("" : "+f"(c[i])::"memory");
+}
+#undef TMM__HALF_TYPE
+#endif
+
+/* KERNEL THIN HALF: 128 lines of the large operand by `cols` of the thin one, 64 or 128, on tensor cores.
+   288 threads: two warpgroups multiply, 64 large lines each; a thread of the last warp copies by TMA. A
+   stage is 64 k:
+       large   [line][64 k], or two boxes of [64 k][64 lines] if it does not lie along k
+       thin    the same, `cols` lines
+   with the swizzle of 128 bytes. Blocks of a cluster have the same tile, and parts of its k in order.
+   Each adds up its share of the tile, in that order, from the shared memory of all:
+       block 0   |k 0 ..   | sums |\   rows 0 .. r
+       block 1   |   k 1 ..| sums |-X- rows r .. 2 r  --> C
+   More parts are slices, which KERNEL SUM adds. No block waits for one of another cluster.
+
+   16 KB of the large operand a step: 4 stages of two blocks ask for 128 KB at once, 17 MB on 132
+   multiprocessors. Memory bounds it where the large operand is in memory; L2 for 128 thin lines, where
+   each brings as many bytes again; starting and adding up for little work. */
+TMM_KERNEL void __launch_bounds__(288, 2)
+    tmm__xgemm_half_thin(const TMM__GRID_CONSTANT tmm__half_map map_large,
+                         const TMM__GRID_CONSTANT tmm__half_map map_thin, TMM_OUT *__restrict__ C,
+                         const tmm__half_thin_job job)
+{
+#if TMM__WGMMA
+    extern __shared__ __align__(16) unsigned char tmm__memory[];
+    __shared__ __align__(8) unsigned long long barriers[2 * TMM__HALF_THIN_STAGES];
+    const unsigned base = (unsigned)__cvta_generic_to_shared(tmm__memory), skip = -base & 1023;
+    const unsigned fulls = (unsigned)__cvta_generic_to_shared(barriers);
+    const unsigned empties = fulls + 8 * (int)TMM__HALF_THIN_STAGES;
+    const int pair = job.pair, cluster = job.parts * pair;
+    const int rank = blockIdx.x % cluster, which = rank % pair, rank0 = rank - which;
+    const int item = blockIdx.x / cluster, slice = item % job.slices, tile = item / job.slices;
+    const int line0 = (tile / job.across * pair + which) * (int)TMM__HALF_THIN_LINES;
+    const int thin0 = tile % job.across * job.cols, product = blockIdx.y;
+    const long long part = slice * job.parts + rank / pair, parts = job.slices * job.parts;
+    const int first = (int)(job.steps * part / parts);
+    const int steps = (int)(job.steps * (part + 1) / parts) - first;
+    float *sums = (float *)(tmm__memory + skip);
+    if (threadIdx.x == 256) tmm__half_prefetch(&map_large), tmm__half_prefetch(&map_thin);
+    if (threadIdx.x == 0) {
+        for (int n = 0; n < job.stages; n++) {
+            tmm__barrier_init(fulls + 8 * n, 1);
+            tmm__barrier_init(empties + 8 * n, 8 * pair);
+        }
+        asm volatile("fence.mbarrier_init.release.cluster;\nfence.proxy.async.shared::cta;" ::
+                         : "memory");
+    }
+    __syncthreads();
+    if (pair > 1) TMM__CLUSTER_MEETS(); /* barriers are there before others copy */
+    tmm__let_next_begin();
+    tmm__wait_for_previous();
+    if (threadIdx.x >= 256) {
+        const int zL = product * job.next_large, zT = product * job.next_thin;
+        const int half = job.cols / 2 * which, to_both = pair > 1 ? 3 << rank0 : 1;
+        unsigned to = base + skip, parity = 1;
+        int stage = 0;
+        for (int step = 0; threadIdx.x == 256 && step < steps; step++) {
+            const unsigned barrier = fulls + 8 * stage;
+            const int k = (first + step) * 64;
+            tmm__barrier_wait(empties + 8 * stage, parity); /* at once, the first time */
+            tmm__barrier_expect(barrier, job.stage);
+            if (job.turned_large) {
+                tmm__half_box(to, &map_large, line0, k, zL, barrier, 1);
+                tmm__half_box(to + 8192, &map_large, line0 + 64, k, zL, barrier, 1);
+            } else {
+                tmm__half_box(to, &map_large, k, line0, zL, barrier, 1);
+            }
+            if (job.turned_thin) {
+                for (int i = 0; i < job.cols; i += 64)
+                    tmm__half_box(to + 16384 + i * 128 + which * 4096, &map_thin, thin0 + i,
+                                  k + which * 32, zT, barrier, to_both);
+            } else {
+                tmm__half_box(to + 16384 + half * 128, &map_thin, k, thin0 + half, zT, barrier,
+                              to_both);
+            }
+            to += job.stage;
+            if (++stage == job.stages) stage = 0, parity ^= 1, to = base + skip;
+        }
+        __syncwarp();
+    } else {
+        const int both = 2 * job.turned_large + job.turned_thin;
+        float sum[64];
+#define TMM__SUM_OF(count, large, thin)                                                           \
+    do {                                                                                          \
+        if (job.cols == (count) && both == 2 * (large) + (thin)) {                                \
+            tmm__xhalf_thin_sum(sum, &job, steps, base + skip, fulls, rank0, count, large, thin); \
+            asm volatile("bar.sync 1, 256;" ::: "memory"); /* nobody reads stages any more */     \
+            tmm__half_thin_keep(sums, sum, job.large_is_A, count);                                \
+        }                                                                                         \
+    } while (0)
+        TMM__SUM_OF(16, 0, 0);
+        TMM__SUM_OF(16, 0, 1);
+        TMM__SUM_OF(16, 1, 0);
+        TMM__SUM_OF(16, 1, 1);
+        TMM__SUM_OF(64, 0, 0);
+        TMM__SUM_OF(64, 0, 1);
+        TMM__SUM_OF(64, 1, 0);
+        TMM__SUM_OF(64, 1, 1);
+        TMM__SUM_OF(128, 0, 0);
+        TMM__SUM_OF(128, 0, 1);
+        TMM__SUM_OF(128, 1, 0);
+        TMM__SUM_OF(128, 1, 1);
+#undef TMM__SUM_OF
+    }
+    __syncwarp();
+    TMM__CLUSTER_MEETS();
+    if (threadIdx.x < 256) {
+        const int row0 = job.large_is_A ? line0 : thin0, col0 = job.large_is_A ? thin0 : line0;
+        const int pitch = job.large_is_A ? job.cols + 8 : 132;
+        const int rows = (int)min(job.M - row0, job.large_is_A ? 128ll : (long long)job.cols);
+        const int cols = (int)min(job.N - col0, job.large_is_A ? (long long)job.cols : 128ll);
+        const int fours = (cols + 3) / 4, all = rows > 0 && cols > 0 ? rows * fours : 0;
+        const int own = rank / pair, end = all * (own + 1) / job.parts;
+        TMM_OUT *c = C + product * job.batchC;
+        float *partials = job.partials;
+        if (partials != NULL)
+            partials += ((long long)product * job.slices + slice) * (job.M * job.N);
+        const bool aligned =
+            ((size_t)c | (size_t)job.ldc * sizeof(TMM_OUT)) % (4 * sizeof(TMM_OUT)) == 0;
+#pragma unroll 1
+        for (int n = all * own / job.parts + threadIdx.x; n < end; n += 256) {
+            const int r = n / fours, four = (n - r * fours) * 4;
+            float4 x[TMM__HALF_THIN_CLUSTER];
+#pragma unroll
+            for (int i = 0; i < (int)TMM__HALF_THIN_CLUSTER; i++)
+                if (i < job.parts)
+                    x[i] = tmm__half_thin_load(sums + r * pitch + four, which + i * pair);
+            TMM_SUM sum[4] = {x[0].x, x[0].y, x[0].z, x[0].w};
+#pragma unroll
+            for (int i = 1; i < (int)TMM__HALF_THIN_CLUSTER; i++)
+                if (i < job.parts)
+                    sum[0] += x[i].x, sum[1] += x[i].y, sum[2] += x[i].z, sum[3] += x[i].w;
+            const long long row = row0 + r, col = col0 + four;
+            const unsigned mask = tmm__column_mask(col, 4, 0, job.N);
+            if (partials != NULL) {
+                float *to = partials + row * job.N + col;
+                for (int j = 0; j < 4; j++)
+                    if (mask >> j & 1) to[j] = sum[j];
+                continue;
+            }
+            TMM_OUT *to = c + row * job.ldc + col;
+            const bool vector = aligned && mask == 15;
+            const tmm__xsums4 old = tmm__xload4(to, vector, mask, (TMM_SCALAR)job.beta);
+            tmm__xstore4(to, row, col, vector, mask, TMM__OF_JOB(job.alpha, job, product), old.v,
+                         sum);
+        }
+    }
+    __syncwarp();
+    TMM__CLUSTER_MEETS(); /* no block leaves while others may read there */
+#else
+    (void)map_large, (void)map_thin, (void)C, (void)job;
+#endif
+}
+#endif

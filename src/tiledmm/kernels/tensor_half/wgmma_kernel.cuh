@@ -1,0 +1,133 @@
+/* src/tiledmm/kernels/tensor_half/wgmma_kernel.cuh. Elements of 16 bits by wgmma: the kernel.
+   Uses: kernels/common/tensor_ptx.cuh, wgmma.cuh, wgmma_store.cuh, once/. Used by: launch.h. */
+#if defined(TMM__PASS) && TMM__HALF_TENSOR && (TMM__HALF_WGMMA_LIST(TMM__IN_PASS) 0)
+enum {
+    tmm__half_wgmma_bytes = TMM__HALF_WGMMA_BYTES(TMM__HALF_WGMMA_COLS, TMM__HALF_WGMMA_STAGES)
+};
+static_assert(TMM__HALF_WGMMA_COLS == 128 || TMM__HALF_WGMMA_COLS == 256,
+              "TMM__HALF_WGMMA_LIST: a tile has 128 or 256 columns");
+static_assert(TMM__HALF_WGMMA_STAGES >= 2 && tmm__half_wgmma_bytes <= 227 * 1024 - 256,
+              "TMM__HALF_WGMMA_LIST: stages must be 2 at least, and fit into 227 KB");
+/* KERNEL TENSOR HALF by wgmma. 384 threads: one of the first warpgroup copies by TMA, two warpgroups
+   multiply, 64 rows of the tile each. A stage is 64 k:
+       A, 128 lines    [line][64 k], or two boxes of [64 k][64 lines] if it does not lie along k
+       B, COLS lines   the same; two boxes of lines, or COLS / 64
+   with the swizzle of 128 bytes. Two blocks of a cluster have the same columns, and copy half of B each,
+   to both. Blocks are persistent: each takes tile after tile, in bands of 8 rows of pairs.
+
+   A step of 128 x 256 is 4.2 million operations; a block copies 32 KB for it from L2: 131 a byte. Tensor
+   cores read B once for 64 rows. They bound it where K is long; below, filling and storing count. */
+TMM_KERNEL void __launch_bounds__(384, 1)
+    tmm__gemm_half_wgmma(const TMM__GRID_CONSTANT tmm__half_map map_A,
+                         const TMM__GRID_CONSTANT tmm__half_map map_B,
+                         const TMM__GRID_CONSTANT tmm__half_map map_C, TMM_OUT *__restrict__ C,
+                         const tmm__half_job job)
+{
+#if TMM__WGMMA
+    enum {
+        COLS = TMM__HALF_WGMMA_COLS,
+        STAGES = TMM__HALF_WGMMA_STAGES,
+        STAGE = (128 + COLS) * 128
+    };
+    extern __shared__ __align__(16) unsigned char tmm__memory[];
+    __shared__ __align__(8) unsigned long long full[STAGES], empty[STAGES];
+    const unsigned base = (unsigned)__cvta_generic_to_shared(tmm__memory), skip = -base & 1023;
+    const unsigned stages = base + skip;
+    const unsigned fulls = (unsigned)__cvta_generic_to_shared(full);
+    const unsigned empties = (unsigned)__cvta_generic_to_shared(empty);
+    const int lane = threadIdx.x % 32, cluster = job.cluster;
+    const int rank = blockIdx.x % cluster, count = gridDim.x / cluster;
+    int stage = 0;
+    unsigned parity = 0;
+    if (threadIdx.x == 0) {
+        tmm__half_prefetch(&map_A), tmm__half_prefetch(&map_B);
+        for (int n = 0; n < STAGES; n++) {
+            tmm__barrier_init(fulls + 8 * n, 1);
+            tmm__barrier_init(empties + 8 * n, 8 * cluster);
+        }
+        asm volatile("fence.mbarrier_init.release.cluster;\nfence.proxy.async.shared::cta;" ::
+                         : "memory");
+    }
+    __syncthreads();
+    if (cluster > 1) TMM__CLUSTER_MEETS();
+    tmm__let_next_begin();
+    if (threadIdx.x < 128) {
+        asm volatile("setmaxnreg.dec.sync.aligned.u32 40;");
+        const int mine = cluster == 1 ? 2 : 1, first = cluster == 1 ? 0 : rank; /* halves of B */
+        for (int item = blockIdx.x / cluster; threadIdx.x == 0 && item < job.items; item += count) {
+            const tmm__half_item at = tmm__half_find(&job, item, rank, COLS);
+            tmm__wait_for_previous(); /* nothing of memory is read or written before */
+            const int zA = at.product * job.next_A, zB = at.product * job.next_B;
+            for (int step = 0; step < at.steps; step++) {
+                const unsigned to = stages + stage * STAGE, barrier = fulls + 8 * stage;
+                const int k = (at.first + step) * 64;
+                tmm__barrier_wait(empties + 8 * stage, parity ^ 1); /* at once, the first time */
+                tmm__barrier_expect(barrier, STAGE);
+                if (job.turned_A) {
+                    tmm__half_box(to, &map_A, at.row, k, zA, barrier, 1);
+                    tmm__half_box(to + 8192, &map_A, at.row + 64, k, zA, barrier, 1);
+                } else {
+                    tmm__half_box(to, &map_A, k, at.row, zA, barrier, 1);
+                }
+                for (int half = first; half < first + mine; half++) {
+                    const unsigned toB = to + 16384 + half * (COLS * 64);
+                    const int col = at.col + half * (COLS / 2);
+                    for (int i = 0; job.turned_B && i < COLS / 128; i++)
+                        tmm__half_box(toB + i * 8192, &map_B, col + i * 64, k, zB, barrier,
+                                      (1 << cluster) - 1);
+                    if (!job.turned_B)
+                        tmm__half_box(toB, &map_B, k, col, zB, barrier, (1 << cluster) - 1);
+                }
+                if (++stage == STAGES) stage = 0, parity ^= 1;
+            }
+        }
+    } else {
+        asm volatile("setmaxnreg.inc.sync.aligned.u32 232;");
+        const int warp = threadIdx.x / 32 - 4, group = warp / 4;
+        const int own = STAGES * STAGE + warp * 4096;
+        const bool ahead = job.items > count;
+        for (int item = blockIdx.x / cluster; item < job.items; item += count) {
+            const tmm__half_item at = tmm__half_find(&job, item, rank, COLS);
+            tmm__wait_for_previous();
+            if (job.beta != 0 && at.part < 0)
+                tmm__xhalf_ask(C + at.product * job.batchC, job.ldc, &job, at.row + warp * 16,
+                               at.col, COLS);
+#ifdef TMM_WITH_EPILOGUE
+            if (job.after.active && job.after.D != NULL && at.part < 0)
+                tmm__xhalf_ask((const TMM_OUT *)job.after.D +
+                                   (job.after.product + at.product) * job.after.strideD,
+                               job.after.ldd, &job, at.row + warp * 16, at.col, COLS);
+#endif
+            float sum[COLS / 2];
+#pragma unroll
+            for (int i = 0; i < COLS / 2; i++) sum[i] = 0;
+            if (job.turned_A && job.turned_B)
+                tmm__xhalf_sum(sum, &stage, &parity, at.steps, stages, fulls, empties, group,
+                               cluster, ahead, STAGES, COLS, 1, 1);
+            else if (job.turned_A)
+                tmm__xhalf_sum(sum, &stage, &parity, at.steps, stages, fulls, empties, group,
+                               cluster, ahead, STAGES, COLS, 1, 0);
+            else if (job.turned_B)
+                tmm__xhalf_sum(sum, &stage, &parity, at.steps, stages, fulls, empties, group,
+                               cluster, ahead, STAGES, COLS, 0, 1);
+            else
+                tmm__xhalf_sum(sum, &stage, &parity, at.steps, stages, fulls, empties, group,
+                               cluster, ahead, STAGES, COLS, 0, 0);
+            if (tmm__xhalf_by_boxes(&job, &at, COLS)) {
+                tmm__xhalf_store_boxes(&map_C, &job, stages + own, sum, at.row + warp * 16, at.col,
+                                       at.product, COLS);
+            } else {
+                if (lane == 0) TMM__HALF_BOXES_WAIT(0);
+                tmm__xhalf_store(&job, C, (float *)(tmm__memory + skip + own), sum, &at, warp,
+                                 COLS);
+            }
+        }
+        if (lane == 0) TMM__HALF_BOXES_WAIT(0);
+    }
+    __syncwarp();
+    if (cluster > 1) TMM__CLUSTER_MEETS(); /* no block leaves while others may arrive there */
+#else
+    (void)map_A, (void)map_B, (void)map_C, (void)C, (void)job;
+#endif
+}
+#endif

@@ -1,0 +1,302 @@
+/* src/tiledmm/kernels/tensor_half/wgmma_store.cuh. Elements of 16 bits by wgmma: how C is stored.
+   Uses: kernels/common/, wgmma.cuh, once/. Used by: wgmma_kernel.cuh. */
+#if defined(TMM__PASS) && TMM__EMIT_TYPE && TMM__HALF_TENSOR
+/* Where sum (row, col) of 16 x 64 lies in a warp's shared memory: 16 bytes of four rows lie in different
+   banks. */
+#ifndef TMM__HALF_PLACE
+#define TMM__HALF_PLACE(row, col) ((row)*64 + (((col) / 4) ^ ((row) % 4 * 2)) * 4 + (col) % 4)
+#endif
+
+#ifdef TMM_WITH_EPILOGUE
+/* Four neighbours, as one word where they are aligned. */
+TMM__DEVICE tmm__xouts4 tmm__xhalf_four(const TMM_OUT *from, bool aligned)
+{
+    if (aligned) return *(const tmm__xouts4 *)from;
+    const tmm__xouts4 four = {{from[0], from[1], from[2], from[3]}};
+    return four;
+}
+
+/* See tmm__xfinish: of four rows, two apart from `row` on, four neighbours x each. All loads come first,
+   and each question is asked once: asked for each row, they took several times as long as the tile. */
+TMM__DEVICE void tmm__xhalf_finish(const tmm__after *after, float *x, long long row, long long col)
+{
+    const TMM_OUT *D = (const TMM_OUT *)after->D, *cols = (const TMM_OUT *)after->col_bias;
+    const TMM_OUT *rows = (const TMM_OUT *)after->row_bias;
+    const long long product = after->product, ldd = after->ldd;
+    tmm__xouts4 bias, more[4];
+    TMM_OUT of_row[4];
+    if (cols != NULL) {
+        cols += product * after->col_stride + col;
+        bias = tmm__xhalf_four(cols, (size_t)cols % sizeof bias == 0);
+    }
+    if (D != NULL) {
+        D += product * after->strideD + row * ldd + col;
+        const bool aligned = ((size_t)D | (size_t)ldd * sizeof(TMM_OUT)) % sizeof bias == 0;
+#pragma unroll
+        for (int i = 0; i < 4; i++) more[i] = tmm__xhalf_four(D + 2 * i * ldd, aligned);
+    }
+    if (rows != NULL) {
+        rows += product * after->row_stride + row;
+#pragma unroll
+        for (int i = 0; i < 4; i++) of_row[i] = rows[2 * i];
+#pragma unroll
+        for (int i = 0; i < 16; i++) x[i] += (float)of_row[i / 4];
+    }
+    if (cols != NULL) {
+#pragma unroll
+        for (int i = 0; i < 16; i++) x[i] += (float)bias.v[i % 4];
+    }
+    if (after->activation == TMM_RELU) {
+#pragma unroll
+        for (int i = 0; i < 16; i++) x[i] = x[i] < 0 ? 0 : x[i];
+    } else if (after->activation != TMM_IDENTITY) {
+#pragma unroll
+        for (int i = 0; i < 16; i++) x[i] = tmm__smooth_float(x[i], after->terms);
+    }
+    if (D == NULL) return;
+    const float gamma = after->gamma_float;
+#pragma unroll
+    for (int i = 0; i < 16; i++) x[i] += TMM__MUL(gamma, (float)more[i / 4].v[i % 4]);
+}
+#endif
+
+/* 16 x 64 sums of a warp to C, whose row `row` and column `col` is c; `rows` and `left` columns exist.
+   Where all of them are stored, and C is aligned to `fours`, lanes have four neighbours each. Else pairs;
+   they begin where a sector of 32 bytes begins, and the lanes before that have the last ones of the 64:
+       sectors       |       |       |       |       |       |       |       |       |
+       lanes     ... shift - 1   shift ..                                         31
+   Parts of sectors would take L2 several times as long. Loads of C come before stores; there are no
+   branches, so that four rows are on their way at once. */
+TMM__DEVICE void tmm__xhalf_store_rows(const tmm__half_job *job, TMM_OUT *c, const float *own,
+                                       long long row, long long col, int rows, int left, bool fours,
+                                       TMM__ALPHA alpha)
+{
+    enum { AHEAD = 4, ROWS = 2 };
+    const int lane = threadIdx.x % 32, triangle = TMM__TRIANGLE(job);
+    const int under = (int)(row - col); /* the diagonal's column in the first row, from col on */
+    const long long ldc = job->ldc;
+    const float beta = job->beta, factor = job->alpha;
+    if (fours && rows == 16 && left >= 64 &&
+        (triangle == 0 || (triangle == TMM__LOWER ? under >= 63 : under <= -15))) {
+        c += lane / 16 * ldc + lane % 16 * 4, col += lane % 16 * 4;
+#pragma unroll 1
+        for (int r = lane / 16; r < 16; r += 2 * AHEAD, c += 2 * AHEAD * ldc) {
+            float x[4 * AHEAD];
+            tmm__xouts4 elements[AHEAD];
+            if (beta != 0) {
+#pragma unroll
+                for (int i = 0; i < AHEAD; i++)
+                    elements[i] = *(const tmm__xouts4 *)(c + 2 * i * ldc);
+            }
+#pragma unroll
+            for (int i = 0; i < AHEAD; i++) {
+                const float4 four =
+                    *(const float4 *)&own[TMM__HALF_PLACE(r + 2 * i, lane % 16 * 4)];
+                x[4 * i] = TMM__MUL(factor, four.x), x[4 * i + 1] = TMM__MUL(factor, four.y);
+                x[4 * i + 2] = TMM__MUL(factor, four.z), x[4 * i + 3] = TMM__MUL(factor, four.w);
+            }
+#pragma unroll
+            for (int i = 0; i < 4 * AHEAD; i++)
+                x[i] += beta == 0 ? 0 : TMM__MUL(beta, (float)elements[i / 4].v[i % 4]);
+#ifdef TMM_WITH_EPILOGUE
+            if (alpha.after.active) tmm__xhalf_finish(&alpha.after, x, row + r, col);
+#endif
+#pragma unroll
+            for (int i = 0; i < AHEAD; i++) {
+#pragma unroll
+                for (int j = 0; j < 4; j++)
+                    elements[i].v[j] =
+                        tmm__xrounded(x[4 * i + j], true, row + r + 2 * i, (col + j));
+                *(tmm__xouts4 *)(c + 2 * i * ldc) = elements[i];
+            }
+        }
+        return;
+    }
+#pragma unroll 1
+    for (int r = 0; r < rows; r += ROWS) {
+        enum { SIZE = sizeof(TMM_OUT) };
+        TMM_OUT *line[ROWS];
+        tmm__xouts2 old[ROWS];
+        int at[ROWS], next[ROWS];
+        bool both[ROWS], first[ROWS], second[ROWS]; /* are stored, one of these at most */
+#pragma unroll
+        for (int i = 0; i < ROWS; i++) {
+            line[i] = c + (r + i) * ldc;
+            const int shift = (int)((size_t)line[i] / SIZE % (32 / SIZE)), diagonal = under + r + i;
+            const int from = triangle == TMM__UPPER ? diagonal : 0;
+            const int to = r + i >= rows            ? 0
+                           : triangle == TMM__LOWER ? min(left, diagonal + 1)
+                                                    : left;
+            at[i] = (2 * lane - shift) & 63, next[i] = (at[i] + 1) & 63;
+            first[i] = at[i] >= from && at[i] < to, second[i] = next[i] >= from && next[i] < to;
+            both[i] = first[i] && second[i] && next[i] != 0;
+            first[i] = first[i] && !both[i], second[i] = second[i] && !both[i];
+            old[i].v[0] = old[i].v[1] = (TMM_OUT)0.0f;
+            if (beta == 0) continue;
+            tmm__load_if(&old[i], line[i] + at[i], 2 * SIZE, both[i]);
+            tmm__load_if(&old[i].v[0], line[i] + at[i], SIZE, first[i]);
+            tmm__load_if(&old[i].v[1], line[i] + next[i], SIZE, second[i]);
+        }
+#pragma unroll
+        for (int i = 0; i < ROWS; i++) {
+#pragma unroll
+            for (int n = 0; n < 2; n++) {
+                const int place = n == 0 ? at[i] : next[i];
+                const float before = beta == 0 ? 0 : TMM__MUL(beta, (float)old[i].v[n]);
+                old[i].v[n] = tmm__xvalue(own[TMM__HALF_PLACE(r + i, place)], alpha, before,
+                                          both[i] || (n == 0 ? first[i] : second[i]), row + r + i,
+                                          col + place);
+            }
+            tmm__store_if(line[i] + at[i], &old[i], 2 * SIZE, both[i]);
+            tmm__store_if(line[i] + at[i], &old[i].v[0], SIZE, first[i]);
+            tmm__store_if(line[i] + next[i], &old[i].v[1], SIZE, second[i]);
+        }
+    }
+}
+
+/* The same for any C, beta, epilogue, triangle and for partial sums: 16 rows by a warp, 64 columns after
+   64 through its shared memory. Little code: what runs once a tile is fetched from L2, and 88 KB of
+   it, 64 sums unrolled, took 20 us. Fragments of sums: see tmm__wgmma. */
+TMM__DEVICE void tmm__xhalf_store(const tmm__half_job *job, TMM_OUT *C, float *own,
+                                  const float *sum, const tmm__half_item *at, int warp,
+                                  const int cols)
+{
+    const int lane = threadIdx.x % 32, row = at->row + warp * 16;
+    const int rows = (int)min(job->M - row, 16ll);
+    const int left = (int)min(job->N - at->col, (long long)cols);
+    const long long product = at->product;
+    const int place = TMM__HALF_PLACE(lane / 4, lane % 4 * 2);
+    float *partials = NULL;
+    if (at->part >= 0)
+        partials = job->partials +
+                   (at->part * job->part_rows + row - job->part_row) * job->part_cols + at->col -
+                   job->part_col;
+    C += product * job->batchC + row * job->ldc + at->col;
+    const TMM__ALPHA alpha = TMM__OF_JOB(job->alpha, *job, product);
+    const bool fours =
+        ((size_t)C | (size_t)job->ldc * sizeof(TMM_OUT)) % (4 * sizeof(TMM_OUT)) == 0;
+#pragma unroll 1
+    for (int first = 0; first < left && rows > 0; first += 64) {
+        __syncwarp();
+#pragma unroll
+        for (int part = 0; part < cols / 64; part++) {
+            if (first != part * 64) continue;
+#pragma unroll
+            for (int i = 0; i < 16; i++) {
+                const float *two = &sum[(part * 32 + 2 * i) % (cols / 2)];
+                *(float2 *)&own[(place ^ i / 2 * 8) + i % 2 * 512] = make_float2(two[0], two[1]);
+            }
+        }
+        __syncwarp();
+        if (partials == NULL) {
+            tmm__xhalf_store_rows(job, C + first, own, row, at->col + first, rows, left - first,
+                                  fours, alpha);
+            continue;
+        }
+        float *line = partials + first + lane;
+#pragma unroll 4
+        for (int r = 0; r < rows; r++, line += job->part_cols) {
+            if (first + lane < left) line[0] = own[TMM__HALF_PLACE(r, lane)];
+            if (first + lane + 32 < left) line[32] = own[TMM__HALF_PLACE(r, lane + 32)];
+        }
+    }
+}
+#endif
+
+#if defined(TMM__PASS) && TMM__EMIT_TYPE && TMM__HALF_TENSOR && TMM__WGMMA
+#if TMM__HALF_TENSOR == 1
+#define TMM__HALF_TYPE "f16"
+#else
+#define TMM__HALF_TYPE "bf16"
+#endif
+/* Two sums, rounded: neighbours in C. */
+TMM__DEVICE unsigned tmm__xhalf_two(float low, float high)
+{
+    unsigned two;
+    asm("cvt.rn." TMM__HALF_TYPE "x2.f32 %0, %1, %2;" : "=r"(two) : "f"(high), "f"(low));
+    return two;
+}
+
+/* Stores alpha sum by TMA: 16 rows from `row` on, by a warp. Its 4 KB of shared memory hold two boxes of
+   16 rows of 128 bytes, with the swizzle of 128 bytes: one is written while the other is read. */
+TMM__DEVICE void tmm__xhalf_store_boxes(const tmm__half_map *map, const tmm__half_job *job,
+                                        unsigned own, const float *sum, int row, int col,
+                                        int product, const int cols)
+{
+    enum { PART = 128 / sizeof(TMM_OUT), SUMS = PART / 2, WIDE = sizeof(TMM_OUT) == 4 };
+    const int lane = threadIdx.x % 32, g = lane / 4, t = lane % 4;
+    const float alpha = job->alpha;
+    /* 16 bits: the row that stmatrix takes from this lane. 32 bits: where its first two lie; odd rows
+       begin with columns 16 on, so that four rows lie in different banks. */
+    const unsigned place = own + (WIDE ? g * 128 + ((t / 2 ^ g ^ g % 2 * 4) << 4) + t % 2 * 8
+                                       : lane % 16 * 128 + ((lane / 16 ^ lane % 8) << 4));
+#pragma unroll
+    for (int part = 0; part < cols / PART; part++) {
+        const unsigned box = part % 2 * 2048;
+        float x[SUMS];
+#pragma unroll
+        for (int i = 0; i < SUMS; i++) x[i] = __fmaf_rn(alpha, sum[part * SUMS + i], 0.0f);
+        if (lane == 0) TMM__HALF_BOXES_WAIT(1);
+        __syncwarp();
+#pragma unroll
+        for (int q = 0; q < 4; q++) {
+            const unsigned to = (place ^ q << 5) + box;
+            if (WIDE) {
+#pragma unroll
+                for (int h = 0; h < 2; h++) {
+                    const int even = 4 * q + 2 * h, odd = even ^ 8;
+                    const float left = g % 2 ? x[odd % SUMS] : x[even % SUMS];
+                    const float right = g % 2 ? x[(odd + 1) % SUMS] : x[(even + 1) % SUMS];
+                    asm volatile("st.shared.v2.f32 [%0], {%1, %2};" ::"r"(to + h * 1024), "f"(left),
+                                 "f"(right)
+                                 : "memory");
+                }
+            } else {
+                const float *s = &x[q * 8 % SUMS];
+                asm volatile(
+                    "stmatrix.sync.aligned.m8n8.x4.shared.b16 [%0], {%1, %2, %3, %4};" ::"r"(to),
+                    "r"(tmm__xhalf_two(s[0], s[1])), "r"(tmm__xhalf_two(s[2], s[3])),
+                    "r"(tmm__xhalf_two(s[4], s[5])), "r"(tmm__xhalf_two(s[6], s[7]))
+                    : "memory");
+            }
+        }
+        asm volatile("fence.proxy.async.shared::cta;" ::: "memory");
+        __syncwarp();
+        if (lane == 0) tmm__half_box_out(map, own + box, col + part * PART, row, product);
+    }
+}
+#undef TMM__HALF_TYPE
+
+/* Asks L2 for the lines of X, C or D, that a warp will read when it stores 16 rows from `row` on: a tile
+   waits for memory at eight places else. */
+TMM__DEVICE void tmm__xhalf_ask(const TMM_OUT *X, long long ld, const tmm__half_job *job, int row,
+                                int col, const int cols)
+{
+    enum { WIDTH = 128 / sizeof(TMM_OUT) };
+    const int lines = cols / WIDTH + 1, last = (int)min(job->N - col, (long long)cols) - 1;
+    for (int n = threadIdx.x % 32; n < 16 * lines; n += 32) {
+        const int r = row + n / lines, c = min(n % lines * WIDTH, last);
+        if (r < job->M && last >= 0)
+            asm volatile("prefetch.global.L2 [%0];" ::"l"(X + r * ld + col + c) : "memory");
+    }
+}
+
+/* Is a tile stored by TMA? Not if something comes after alpha sum, nor where columns of it are not
+   stored: TMA leaves out rows beyond M and whole 16 bytes beyond N. */
+TMM__DEVICE bool tmm__xhalf_by_boxes(const tmm__half_job *job, const tmm__half_item *at,
+                                     const int cols)
+{
+    bool whole = job->boxed_C != 0 && at->part < 0; /* no partial sums */
+#ifdef TMM_EPILOGUE
+    whole = false;
+#endif
+#ifdef TMM_WITH_EPILOGUE
+    if (job->after.active) whole = false;
+#endif
+#ifdef TMM_WITH_SYRK
+    if (job->triangle == TMM__LOWER && at->col + cols - 1 > at->row) whole = false;
+    if (job->triangle == TMM__UPPER && at->col < at->row + 127) whole = false;
+#endif
+    return whole && (job->N % (16 / sizeof(TMM_OUT)) == 0 || at->col + cols <= job->N);
+}
+#endif
