@@ -225,21 +225,15 @@ typedef struct tmm__costs {
         double add_more; /* more where a block has stored one before */
         double power;    /* as for TENSOR of double, where tensor cores are the limit */
     } thin;
-    /* KERNEL TENSOR HALF. */
-    tmm__block_costs half[TMM__TUNED_HALF]; /* by mma.sync */
-    /* By wgmma: once, a step of 64 k of a tile, and the tile. */
+    /* KERNEL TENSOR HALF by mma.sync; by wgmma: once, a step of 64 k of a tile, and the tile. */
+    tmm__block_costs half[TMM__TUNED_HALF];
     double half_wgmma[TMM__TUNED_HALF][3];
-    struct {               /* KERNEL THIN HALF, in nanoseconds */
-        double once;       /* the launch */
-        double tile[2];    /* a block, and each thin line of its tile, if it stores that alone */
-        double step[3];    /* 64 k of a tile of 16, 64 and 128 thin lines */
-        double latency;    /* from asking for a stage to having it */
-        double slower[2];  /* times: lines not 128 bytes apart; two blocks that share thin lines */
-        double cluster[2]; /* blocks that share k, and each thin line that they add up */
-        double memory[2];  /* operands from memory, not L2; the same to blocks that share */
-        double asked;      /* times bytes of memory, by those that are asked for at once */
-        double l2;         /* bytes that blocks copy in a nanosecond */
-        double sum[2];     /* KERNEL SUM, and each byte that it reads */
+    /* KERNEL THIN HALF, in nanoseconds: the launch; a block, and each thin line that it stores alone; 64 k of
+       16, 64 and 128 thin lines; from asking for a stage to having it; blocks that share k, and each line that
+       they add; operands from memory, also where two blocks share lines; KERNEL SUM, and each byte of it.
+       `slower`: times, lines not 128 bytes apart, and two blocks that share. l2: bytes in a nanosecond. */
+    struct {
+        double once, tile[2], step[3], latency, slower[2], cluster[2], memory[2], asked, l2, sum[2];
     } half_thin;
     /* KERNEL TENSOR INT8. The device chooses by the first five, in products of bytes by one
        modulus; TMM_AUTO by the last four. `slow` is predicted: fp64_slow and each_slow where FP64
@@ -248,10 +242,9 @@ typedef struct tmm__costs {
         double fp64;  /* all elements by FP64 */
         double each;  /* all elements one by one, */
         double first; /* and the first one, times M N */
-        double fp64_slow;
-        double each_slow;
-        double rate; /* multiply-adds of bytes of a multiprocessor in a clock, by wgmma */
-        double rate_slow;
+        double fp64_slow, each_slow;
+        double rate,
+            rate_slow;   /* multiply-adds of bytes of a multiprocessor in a clock, by wgmma */
         double memory;   /* bytes of memory as a part of those read */
         double launches; /* nanoseconds of all launches */
     } int8;
