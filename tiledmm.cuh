@@ -2052,6 +2052,7 @@ typedef struct tmm__costs {
         double cluster;           /* by a cluster: once, */
         double cluster_round;     /* and each element of a round of blocks */
         double within;            /* part that L2 gives more of copies that begin within sectors */
+        double last_round; /* part of memory's speed that a last round of few tiles leaves idle */
         /* Power sets the clock of what keeps all units and more than half of L2 busy. */
         double power;      /* part by which a launch takes longer, were all of L2 busy, */
         double power_from; /* beyond so many nanoseconds */
@@ -2094,25 +2095,22 @@ typedef struct tmm__costs {
         double apart;                 /* times that it takes longer where copies are of 4 bytes */
         double once;                  /* nanoseconds of all launches */
         double again;                 /* a block of a batch that begins when another one ends */
-        double read;  /* bytes of the large operand in a nanosecond, as a part of memory's rate */
-        double split; /* times that a byte of the thin one, and of planes, takes by that rate, */
-        double add;   /* and of partial tiles */
+        double read;   /* bytes of the large operand in a nanosecond, as a part of memory's rate */
+        double split;  /* times that a byte of the thin one, and of planes, takes by that rate, */
+        double beyond; /* more where L2 does not hold them, */
+        double add;    /* and of partial tiles, */
+        double add_more; /* more where a block has stored one before */
+        double power;    /* as for TENSOR of double, where tensor cores are the limit */
     } thin;
-    /* KERNEL TENSOR HALF. */
-    tmm__block_costs half[TMM__TUNED_HALF]; /* by mma.sync */
-    /* By wgmma: once, a step of 64 k of a tile, and the tile. */
+    /* KERNEL TENSOR HALF by mma.sync; by wgmma: once, a step of 64 k of a tile, and the tile. */
+    tmm__block_costs half[TMM__TUNED_HALF];
     double half_wgmma[TMM__TUNED_HALF][3];
-    struct {               /* KERNEL THIN HALF, in nanoseconds */
-        double once;       /* the launch */
-        double tile[2];    /* a block, and each thin line of its tile, if it stores that alone */
-        double step[3];    /* 64 k of a tile of 16, 64 and 128 thin lines */
-        double latency;    /* from asking for a stage to having it */
-        double slower[2];  /* times: lines not 128 bytes apart; two blocks that share thin lines */
-        double cluster[2]; /* blocks that share k, and each thin line that they add up */
-        double memory[2];  /* operands from memory, not L2; the same to blocks that share */
-        double asked;      /* times bytes of memory, by those that are asked for at once */
-        double l2;         /* bytes that blocks copy in a nanosecond */
-        double sum[2];     /* KERNEL SUM, and each byte that it reads */
+    /* KERNEL THIN HALF, in nanoseconds: the launch; a block, and each thin line that it stores alone; 64 k of
+       16, 64 and 128 thin lines; from asking for a stage to having it; blocks that share k, and each line that
+       they add; operands from memory, also where two blocks share lines; KERNEL SUM, and each byte of it.
+       `slower`: times, lines not 128 bytes apart, and two blocks that share. l2: bytes in a nanosecond. */
+    struct {
+        double once, tile[2], step[3], latency, slower[2], cluster[2], memory[2], asked, l2, sum[2];
     } half_thin;
     /* KERNEL TENSOR INT8. The device chooses by the first five, in products of bytes by one
        modulus; TMM_AUTO by the last four. `slow` is predicted: fp64_slow and each_slow where FP64
@@ -2121,12 +2119,10 @@ typedef struct tmm__costs {
         double fp64;  /* all elements by FP64 */
         double each;  /* all elements one by one, */
         double first; /* and the first one, times M N */
-        double fp64_slow;
-        double each_slow;
-        double rate; /* multiply-adds of bytes of a multiprocessor in a clock, by wgmma */
-        double rate_slow;
-        double memory;   /* bytes of memory as a part of those read */
-        double launches; /* nanoseconds of all launches */
+        double fp64_slow, each_slow;
+        double rate, rate_slow; /* multiply-adds of bytes of a multiprocessor in a clock */
+        double memory;          /* bytes of memory as a part of those read */
+        double launches;        /* nanoseconds of all launches */
     } int8;
 } tmm__costs;
 
@@ -2327,17 +2323,18 @@ static const tmm__costs tmm__measured = {
         2500,  /* cluster */
         0.25,  /* cluster_round */
         1.5,   /* within */
+        0.35,  /* last_round */
         0.27,  /* power */
         1e5,   /* power_from */
     },
     {
         /* narrow */
-        {{{1370, 1090}, {1560, 1350}}, {{1210, 1060}, {1460, 1340}}}, /* step */
+        {{{1370, 1090}, {1560, 1330}}, {{1210, 1060}, {1460, 1340}}}, /* step */
         1.14,                                                         /* alone */
         3940,                                                         /* launch */
         4900,                                                         /* tile */
         204,                                                          /* odd */
-        1.07e-3,                                                      /* sum_byte */
+        8e-4,                                                         /* sum_byte */
         1500,                                                         /* most */
     },
     {
@@ -2362,10 +2359,10 @@ static const tmm__costs tmm__measured = {
             1310,    /* first */
             74.5,    /* halving */
             405,     /* round */
-            132,     /* barrier */
+            122,     /* barrier */
             34.8,    /* warp */
             1.48,    /* load */
-            0.651,   /* line */
+            0.75,    /* line */
             0.00366, /* byte */
             1250,    /* cluster */
             1.08,    /* memory */
@@ -2399,23 +2396,26 @@ static const tmm__costs tmm__measured = {
         {{517, 702, 322, 90}, {0, 0, 0, 0}},                  /* busy */
         {{10600, 8420, 3610, 2040}, {3650, 1880, 0, 0}},      /* tile_more */
         {0.215, 0.438},                                       /* odd */
-        {3380, 4160},                                         /* part */
-        {602, 580},                                           /* add */
+        {2720, 4160},                                         /* part */
+        {800, 580},                                           /* add */
         6e7,                                                  /* l2_bytes */
-        5770,                                                 /* convert */
+        4500,                                                 /* convert */
         1240,                                                 /* convert_round */
-        1.87,                                                 /* convert_rate */
+        2.0,                                                  /* convert_rate */
     },
     {
         /* thin */
         {32, 64, 96, 128},        /* cols */
-        {1380, 1520, 1720, 1970}, /* step */
-        1.23,                     /* apart */
-        5340,                     /* once */
+        {1310, 1460, 1710, 1990}, /* step */
+        1.21,                     /* apart */
+        5150,                     /* once */
         3000,                     /* again: estimated */
-        0.915,                    /* read */
-        0.233,                    /* split */
-        0.931,                    /* add */
+        0.882,                    /* read */
+        0.268,                    /* split */
+        2.43,                     /* beyond */
+        0.934,                    /* add */
+        1.73,                     /* add_more */
+        0.177,                    /* power */
     },
     {
         /* half */
@@ -2883,7 +2883,12 @@ static inline double tmm__launch_time(const tmm__block_costs *c, const tmm__load
     double clocks = c->first + (rounds - 1) * c->more * slower + k * w->k;
     if (w->odd) clocks += rounds * c->odd;
     clocks = fmax(clocks, w->copied * w->blocks * w->k / (tmm__tuned()->l2 * w->processors));
-    return gpu->launch + tmm__overlapped(clocks / gpu->clock, tmm__memory_time(w));
+    double memory = tmm__memory_time(w);
+    /* A last round that few multiprocessors have leaves part of memory's speed idle. */
+    if (w->family == TMM__COST_TENSOR && w->area >= 64 * 64 && share > 2 &&
+        w->bytes + w->c_bytes >= gpu->l2_bytes)
+        memory *= 1 + tmm__tuned()->tensor.last_round * (rounds / share - 1);
+    return gpu->launch + tmm__overlapped(clocks / gpu->clock, memory);
 }
 
 /* Clocks of KERNEL SMALL for each k of a tile that is alone and has eight warps: see
@@ -8682,8 +8687,8 @@ TMM__DEVICE void tmm__xdmma(TMM_SUM *c, TMM_SUM a0, TMM_SUM a1, TMM_SUM a2, TMM_
                   \            |                    |
                    +-----------+---- shared memory -+-->  warp 0: in this order, then to C
    Loads M N parts elements once, coalesced, eight in flight to a thread. What bounds it: latency,
-   two to five microseconds with its launch. KERNEL NARROW has few parts and a large C: its blocks are
-   256 x 1, so that a thread adds all parts of its element. */
+   two to five microseconds with its launch. Where C is large and parts are few, and for KERNEL NARROW,
+   blocks are 256 x 1: a thread adds all parts of its element, in the same order. */
 TMM_KERNEL void __launch_bounds__(256)
     tmm__xgemm_sum(long long M, long long N, int parts, TMM__ALPHA alpha,
                    const TMM_SUM *__restrict__ partials, TMM_SCALAR beta, TMM_OUT *__restrict__ C,
@@ -17157,7 +17162,9 @@ static inline void *tmm__xpartials(const tmm__xproduct *p, int *parts)
 static inline tmm_status tmm__xsum(tmm_status status, tmm__xproduct *p, int parts, void *partials,
                                    int groups)
 {
-    if (p->M * p->N >= 65536) groups = 1;
+    /* Where parts are few and blocks many, a thread adds all of an element: the same bits. */
+    const double blocks = (double)p->M * p->N * p->batch * groups / 256;
+    if (parts <= groups && blocks > 8.0 * tmm__current_device()->processors) groups = 1;
     const int lanes = 256 / groups;
     void *arguments[] = {&p->M,     &p->N,     &parts,
                          &p->alpha, &partials, &p->beta,
@@ -19416,20 +19423,22 @@ static inline double tmm__xthin_time(const tmm__xproduct *p, int n, double share
     int i = TMM__TUNED_THIN - 1;
     while (i > 0 && t->thin.cols[i] != cols) i--;
     const double tiles = tmm__xthin_tiles(p, cols), part = (double)cols * (int)TMM__THIN_LINES;
-    const double memory = own * ceil(thin / cols) * steps * cols * 192 +
-                          4 * batch * (tiles + shares) * part; /* planes, partial tiles */
+    const double planes = own * ceil(thin / cols) * steps * cols * 192;
+    const double memory = planes + 4 * batch * (tiles + shares) * part; /* and partial tiles */
     if (p->batch > 1 && memory > 1 << 30) return HUGE_VAL;
     const double rounds = ceil(shares * batch / TMM__BUSY(device->processors));
     const double each = ceil(tiles * steps / shares) * t->thin.step[i];
     const double multiply = tmm__in_nanoseconds(rounds * each);
-    const double read = 4 * batch * large * p->K / (t->thin.read * rate);
+    const double beyond = fmax(planes - device->gpu.l2_bytes, 0) / (t->thin.read * rate);
+    const double read = 4 * batch * large * p->K / (t->thin.read * rate) + beyond;
     const double split = (4 * own + 6 * batch * ceil(large / (int)TMM__THIN_LINES)) * thin * p->K;
-    /* Planes of a batch that L2 does not hold go through memory. */
-    const int in_memory = p->batch > 1 && 6 * own * thin * p->K > device->gpu.l2_bytes;
     const double parts = batch * ((tiles + shares) * part * 8 + 8 * thin * large);
-    return t->thin.once + tmm__in_nanoseconds((rounds - 1) * t->thin.again) +
-           fmax(multiply, read) * (width < 16 ? t->thin.apart : 1) +
-           (in_memory ? 1 : t->thin.split) * split / rate + t->thin.add * parts / rate;
+    const double stored = batch * fmax(tiles - shares, 0) * part * 8; /* amid other tiles */
+    const double power =
+        multiply > read ? t->thin.power * fmax(multiply - t->tensor.power_from, 0) : 0;
+    return t->thin.once + tmm__in_nanoseconds((rounds - 1) * t->thin.again) + power +
+           fmax(multiply, read) * (width < 16 ? t->thin.apart : 1) + t->thin.split * split / rate +
+           t->thin.beyond * beyond + (t->thin.add * parts + t->thin.add_more * stored) / rate;
 }
 
 /* The instance of least time, if that is below plan->time. Each block has equal shares, of four or

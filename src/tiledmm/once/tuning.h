@@ -243,10 +243,9 @@ typedef struct tmm__costs {
         double each;  /* all elements one by one, */
         double first; /* and the first one, times M N */
         double fp64_slow, each_slow;
-        double rate,
-            rate_slow;   /* multiply-adds of bytes of a multiprocessor in a clock, by wgmma */
-        double memory;   /* bytes of memory as a part of those read */
-        double launches; /* nanoseconds of all launches */
+        double rate, rate_slow; /* multiply-adds of bytes of a multiprocessor in a clock */
+        double memory;          /* bytes of memory as a part of those read */
+        double launches;        /* nanoseconds of all launches */
     } int8;
 } tmm__costs;
 
