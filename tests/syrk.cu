@@ -281,7 +281,11 @@ static void test_items(void)
 #define SUM_UNIT ldexp(1, -24)
 #define SCALAR   float
 #undef BY_WGMMA
+#ifdef TMM_SIMPLE
+#define BY_WGMMA(p) false
+#else
 #define BY_WGMMA(p) TMM(gemm__half_by_wgmma)(p)
+#endif
 #ifdef TMM_WITH_HALF
 #define T           tmm_half
 #define TO_T(x)     __float2half((float)(x))
