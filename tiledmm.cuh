@@ -3598,6 +3598,7 @@ static inline tmm_status tmm__blame_operand(const tmm__operands *o, tmm_status s
 #define tmm__gemm_small        TMM__INSTANCE(gemm_small_, SMALL)
 #define tmm__gemm_half_wgmma   TMM__INSTANCE(gemm_half_wgmma_, HALF_WGMMA)
 #define tmm__half_wgmma_bytes  TMM__INSTANCE(half_wgmma_bytes_, HALF_WGMMA)
+#define tmm__xhalf_step        TMM_FN(half_step)
 #define tmm__xhalf_sum         TMM_FN(half_sum)
 #define tmm__xhalf_thin_sum    TMM_FN(half_thin_sum)
 #define tmm__xhalf_two         TMM_FN(half_two)
@@ -11537,6 +11538,28 @@ TMM__DEVICE void tmm__half_arrive(unsigned barrier, int rank)
 #else
 #define TMM__HALF_TYPE "bf16"
 #endif
+/* The products of a stage of 64 k, which is at `at`: rows 64 `group` on, `cols` columns. */
+TMM__DEVICE void tmm__xhalf_step(float *c, unsigned at, int group, const int cols,
+                                 const int turned_A, const int turned_B)
+{
+#pragma unroll
+    for (int k = 0; k < 4; k++) {
+        const unsigned long long a =
+            tmm__descriptor(at + group * 8192 + k * (turned_A ? 2048 : 32));
+        const unsigned long long b =
+            tmm__descriptor(at + 16384 + k * (turned_B ? 2048 : 32)) +
+            (turned_B ? 511ull << 16 : 0); /* 64 columns further on: 8192 bytes */
+        if (turned_A && turned_B)
+            TMM__HALF_PRODUCT(TMM__HALF_TYPE, "1", "1");
+        else if (turned_A)
+            TMM__HALF_PRODUCT(TMM__HALF_TYPE, "1", "0");
+        else if (turned_B)
+            TMM__HALF_PRODUCT(TMM__HALF_TYPE, "0", "1");
+        else
+            TMM__HALF_PRODUCT(TMM__HALF_TYPE, "0", "0");
+    }
+}
+
 /* All steps of an item, into the sums of a warpgroup: rows 64 `group` on. Stages go round from *stage on,
    with *parity. The products of a stage run while the next one is awaited.
    If there are items behind this one, group 0 runs two steps `ahead` of group 1, which it wakes up: so
@@ -11556,22 +11579,7 @@ TMM__DEVICE void tmm__xhalf_sum(float *c, int *stage, unsigned *parity, int step
         const unsigned at = stages + *stage * ((128 + cols) * 128);
         tmm__barrier_wait(fulls + 8 * *stage, *parity);
         TMM__WGMMA_BEGIN();
-#pragma unroll
-        for (int k = 0; k < 4; k++) {
-            const unsigned long long a =
-                tmm__descriptor(at + group * 8192 + k * (turned_A ? 2048 : 32));
-            const unsigned long long b =
-                tmm__descriptor(at + 16384 + k * (turned_B ? 2048 : 32)) +
-                (turned_B ? 511ull << 16 : 0); /* 64 columns further on: 8192 bytes */
-            if (turned_A && turned_B)
-                TMM__HALF_PRODUCT(TMM__HALF_TYPE, "1", "1");
-            else if (turned_A)
-                TMM__HALF_PRODUCT(TMM__HALF_TYPE, "1", "0");
-            else if (turned_B)
-                TMM__HALF_PRODUCT(TMM__HALF_TYPE, "0", "1");
-            else
-                TMM__HALF_PRODUCT(TMM__HALF_TYPE, "0", "0");
-        }
+        tmm__xhalf_step(c, at, group, cols, turned_A, turned_B);
         TMM__WGMMA_COMMIT();
         if (ahead && group == 0 && step == 1) asm volatile("bar.arrive 1, 256;" ::: "memory");
         TMM__WGMMA_WAIT(1);
@@ -12077,11 +12085,6 @@ TMM__DEVICE float4 tmm__half_thin_load(const float *sums, int rank)
 
 #if defined(TMM__PASS) && TMM__EMIT_TYPE && TMM__HALF_TENSOR
 #if TMM__WGMMA
-#if TMM__HALF_TENSOR == 1
-#define TMM__HALF_TYPE "f16"
-#else
-#define TMM__HALF_TYPE "bf16"
-#endif
 /* All steps of a block, into the sums of a warpgroup: 64 lines of the large operand, `cols` of the
    thin one. Stages are given back to the blocks that copy to them: `pair` from rank0 on. */
 TMM__DEVICE void tmm__xhalf_thin_sum(float *c, const tmm__half_thin_job *job, int steps,
@@ -12098,22 +12101,7 @@ TMM__DEVICE void tmm__xhalf_thin_sum(float *c, const tmm__half_thin_job *job, in
     for (int step = 0; step < steps; step++) {
         tmm__barrier_wait(fulls + 8 * stage, parity);
         TMM__WGMMA_BEGIN();
-#pragma unroll
-        for (int k = 0; k < 4; k++) {
-            const unsigned long long a =
-                tmm__descriptor(at + group * 8192 + k * (turned_large ? 2048 : 32));
-            const unsigned long long b =
-                tmm__descriptor(at + 16384 + k * (turned_thin ? 2048 : 32)) +
-                (turned_thin ? 511ull << 16 : 0); /* 64 columns further on: 8192 bytes */
-            if (turned_large && turned_thin)
-                TMM__HALF_PRODUCT(TMM__HALF_TYPE, "1", "1");
-            else if (turned_large)
-                TMM__HALF_PRODUCT(TMM__HALF_TYPE, "1", "0");
-            else if (turned_thin)
-                TMM__HALF_PRODUCT(TMM__HALF_TYPE, "0", "1");
-            else
-                TMM__HALF_PRODUCT(TMM__HALF_TYPE, "0", "0");
-        }
+        tmm__xhalf_step(c, at, group, cols, turned_large, turned_thin);
         TMM__WGMMA_COMMIT();
         TMM__WGMMA_WAIT(0);
         if (lane < job->pair)
@@ -12124,7 +12112,6 @@ TMM__DEVICE void tmm__xhalf_thin_sum(float *c, const tmm__half_thin_job *job, in
 #pragma unroll
     for (int i = 0; i < cols / 2; i++) asm volatile("" : "+f"(c[i])::"memory");
 }
-#undef TMM__HALF_TYPE
 #endif
 
 /* KERNEL THIN HALF: 128 lines of the large operand by `cols` of the thin one, 64 or 128, on tensor cores.
@@ -17157,12 +17144,12 @@ static inline void *tmm__xpartials(const tmm__xproduct *p, int *parts)
 }
 
 /* What follows a launch that went as `status` says: if there are parts, KERNEL SUM with `groups`
-   threads to an element, and giving back the memory of their sums. One is enough where C has many:
-   a million elements with 8 took 30 us more. */
+   threads to an element, and giving back the memory of their sums. */
 static inline tmm_status tmm__xsum(tmm_status status, tmm__xproduct *p, int parts, void *partials,
                                    int groups)
 {
-    /* Where parts are few and blocks many, a thread adds all of an element: the same bits. */
+    /* Where parts are few and blocks many, a thread adds all of an element: the same bits. A million
+       elements by 8 threads took 30 us more. */
     const double blocks = (double)p->M * p->N * p->batch * groups / 256;
     if (parts <= groups && blocks > 8.0 * tmm__current_device()->processors) groups = 1;
     const int lanes = 256 / groups;

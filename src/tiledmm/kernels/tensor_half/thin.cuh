@@ -54,11 +54,6 @@ TMM__DEVICE float4 tmm__half_thin_load(const float *sums, int rank)
 
 #if defined(TMM__PASS) && TMM__EMIT_TYPE && TMM__HALF_TENSOR
 #if TMM__WGMMA
-#if TMM__HALF_TENSOR == 1
-#define TMM__HALF_TYPE "f16"
-#else
-#define TMM__HALF_TYPE "bf16"
-#endif
 /* All steps of a block, into the sums of a warpgroup: 64 lines of the large operand, `cols` of the
    thin one. Stages are given back to the blocks that copy to them: `pair` from rank0 on. */
 TMM__DEVICE void tmm__xhalf_thin_sum(float *c, const tmm__half_thin_job *job, int steps,
@@ -75,22 +70,7 @@ TMM__DEVICE void tmm__xhalf_thin_sum(float *c, const tmm__half_thin_job *job, in
     for (int step = 0; step < steps; step++) {
         tmm__barrier_wait(fulls + 8 * stage, parity);
         TMM__WGMMA_BEGIN();
-#pragma unroll
-        for (int k = 0; k < 4; k++) {
-            const unsigned long long a =
-                tmm__descriptor(at + group * 8192 + k * (turned_large ? 2048 : 32));
-            const unsigned long long b =
-                tmm__descriptor(at + 16384 + k * (turned_thin ? 2048 : 32)) +
-                (turned_thin ? 511ull << 16 : 0); /* 64 columns further on: 8192 bytes */
-            if (turned_large && turned_thin)
-                TMM__HALF_PRODUCT(TMM__HALF_TYPE, "1", "1");
-            else if (turned_large)
-                TMM__HALF_PRODUCT(TMM__HALF_TYPE, "1", "0");
-            else if (turned_thin)
-                TMM__HALF_PRODUCT(TMM__HALF_TYPE, "0", "1");
-            else
-                TMM__HALF_PRODUCT(TMM__HALF_TYPE, "0", "0");
-        }
+        tmm__xhalf_step(c, at, group, cols, turned_large, turned_thin);
         TMM__WGMMA_COMMIT();
         TMM__WGMMA_WAIT(0);
         if (lane < job->pair)
@@ -101,7 +81,6 @@ TMM__DEVICE void tmm__xhalf_thin_sum(float *c, const tmm__half_thin_job *job, in
 #pragma unroll
     for (int i = 0; i < cols / 2; i++) asm volatile("" : "+f"(c[i])::"memory");
 }
-#undef TMM__HALF_TYPE
 #endif
 
 /* KERNEL THIN HALF: 128 lines of the large operand by `cols` of the thin one, 64 or 128, on tensor cores.

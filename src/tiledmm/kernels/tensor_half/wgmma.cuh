@@ -185,6 +185,28 @@ TMM__DEVICE void tmm__half_arrive(unsigned barrier, int rank)
 #else
 #define TMM__HALF_TYPE "bf16"
 #endif
+/* The products of a stage of 64 k, which is at `at`: rows 64 `group` on, `cols` columns. */
+TMM__DEVICE void tmm__xhalf_step(float *c, unsigned at, int group, const int cols,
+                                 const int turned_A, const int turned_B)
+{
+#pragma unroll
+    for (int k = 0; k < 4; k++) {
+        const unsigned long long a =
+            tmm__descriptor(at + group * 8192 + k * (turned_A ? 2048 : 32));
+        const unsigned long long b =
+            tmm__descriptor(at + 16384 + k * (turned_B ? 2048 : 32)) +
+            (turned_B ? 511ull << 16 : 0); /* 64 columns further on: 8192 bytes */
+        if (turned_A && turned_B)
+            TMM__HALF_PRODUCT(TMM__HALF_TYPE, "1", "1");
+        else if (turned_A)
+            TMM__HALF_PRODUCT(TMM__HALF_TYPE, "1", "0");
+        else if (turned_B)
+            TMM__HALF_PRODUCT(TMM__HALF_TYPE, "0", "1");
+        else
+            TMM__HALF_PRODUCT(TMM__HALF_TYPE, "0", "0");
+    }
+}
+
 /* All steps of an item, into the sums of a warpgroup: rows 64 `group` on. Stages go round from *stage on,
    with *parity. The products of a stage run while the next one is awaited.
    If there are items behind this one, group 0 runs two steps `ahead` of group 1, which it wakes up: so
@@ -204,22 +226,7 @@ TMM__DEVICE void tmm__xhalf_sum(float *c, int *stage, unsigned *parity, int step
         const unsigned at = stages + *stage * ((128 + cols) * 128);
         tmm__barrier_wait(fulls + 8 * *stage, *parity);
         TMM__WGMMA_BEGIN();
-#pragma unroll
-        for (int k = 0; k < 4; k++) {
-            const unsigned long long a =
-                tmm__descriptor(at + group * 8192 + k * (turned_A ? 2048 : 32));
-            const unsigned long long b =
-                tmm__descriptor(at + 16384 + k * (turned_B ? 2048 : 32)) +
-                (turned_B ? 511ull << 16 : 0); /* 64 columns further on: 8192 bytes */
-            if (turned_A && turned_B)
-                TMM__HALF_PRODUCT(TMM__HALF_TYPE, "1", "1");
-            else if (turned_A)
-                TMM__HALF_PRODUCT(TMM__HALF_TYPE, "1", "0");
-            else if (turned_B)
-                TMM__HALF_PRODUCT(TMM__HALF_TYPE, "0", "1");
-            else
-                TMM__HALF_PRODUCT(TMM__HALF_TYPE, "0", "0");
-        }
+        tmm__xhalf_step(c, at, group, cols, turned_A, turned_B);
         TMM__WGMMA_COMMIT();
         if (ahead && group == 0 && step == 1) asm volatile("bar.arrive 1, 256;" ::: "memory");
         TMM__WGMMA_WAIT(1);
