@@ -87,6 +87,10 @@ if wants sanitizer; then
     build tensor_mma_check tests/tensor_float.cu -arch=native -lineinfo &
     build double_check tests/tensor_double.cu "${architecture[@]}" -lineinfo &
     build double_mma_check tests/tensor_double.cu -arch=native -lineinfo &
+    # each type by itself, which ends within a minute
+    for type in FLOAT DOUBLE INT HALF BFLOAT16; do
+        build "epilogue_${type}_check" tests/epilogue.cu "${architecture[@]}" -lineinfo -DONLY_$type -DFEWER &
+    done
     # initcheck does not follow what bulk copies store, which sm_80 has not: bench/notes/tensor_int8.md
     for name in demos/matmul tests/tensor_double; do
         build "$(basename $name)_sm80_check" $name.cu "${sm80[@]}" -lineinfo &
@@ -210,9 +214,10 @@ if wants sanitizer; then
     sanitize memcheck,--leak-check,full,--report-api-errors,no build/test/rules.gpu
     sanitize memcheck,--report-api-errors,no build/test/raytrace_rules.gpu --keep-device
     for tool in memcheck racecheck synccheck; do sanitize $tool build/test/tree.gpu; done
-    # 16 bits, and what is on request; racecheck and synccheck of all of them take minutes
-    for name in half epilogue syrk trace; do sanitize memcheck build/test/$name.gpu; done
-    for tool in racecheck synccheck; do sanitize $tool build/test/half.gpu; done
+    # 16 bits, and what is on request; racecheck and synccheck of all products take minutes
+    for name in half syrk trace; do sanitize memcheck build/test/$name.gpu; done
+    for tool in racecheck synccheck; do sanitize $tool build/test/half.gpu few; done
+    for type in FLOAT DOUBLE INT HALF BFLOAT16; do sanitize memcheck $work/epilogue_${type}_check; done
     for file in demos/steps/*.cu; do
         name=$(basename "$file" .cu)
         nvcc -O3 "${architecture[@]}" -lineinfo -I demos/steps "$file" -o "$work/$name" || fault "$name"
