@@ -424,7 +424,8 @@ static inline tmm_status tmm__xtensor(const tmm__xproduct *given, const tmm__pla
     const tmm_status status =
         tmm__launch(plan->kernel,
                     dim3((unsigned)(tiles.down * tiles.across), (unsigned)slices, p.batch),
-                    dim3(128), plan->bytes, arguments, p.stream);
+                    dim3(TMM__HALF_THREADS(plan->tile_m, plan->tile_n)), plan->bytes, arguments,
+                    p.stream);
     return tmm__xsum(status, &p, slices, partials, TMM__SUM_GROUPS);
 }
 #endif
