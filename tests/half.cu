@@ -129,6 +129,7 @@ int main(int count, char **words)
     h_vectors(), hs_vectors(), half_vectors();
     h_thin(COUNT), hs_thin(COUNT), half_thin(COUNT);
 #ifndef TMM_SIMPLE
+    h_mma(2 * COUNT), hs_mma(2 * COUNT), half_mma(2 * COUNT);
     h_aligned(), hs_aligned(), half_aligned();
     h_stored(), hs_stored(), half_stored();
 #endif
@@ -139,6 +140,7 @@ int main(int count, char **words)
     b_vectors(), bs_vectors();
     b_thin(COUNT), bs_thin(COUNT);
 #ifndef TMM_SIMPLE
+    b_mma(2 * COUNT), bs_mma(2 * COUNT);
     b_aligned(), bs_aligned();
     b_stored(), bs_stored();
 #endif
@@ -376,6 +378,44 @@ static void TEST(_thin)(int count)
 }
 
 #ifndef TMM_SIMPLE
+/* KERNEL TENSOR HALF by mma.sync, each instance forced: all ops, k in one part and in several, sizes and
+   leading dimensions on and off 16 bytes. */
+static void TEST(_mma)(int count)
+{
+    double most = 0;
+    int beside = 0, found = 0;
+    for (int n = 0; n < count; n++) {
+        const int odd = n % 4 == 3 ? 1 + n / 4 % 2 : 0, round = odd ? 1 : n % 4 == 1 ? 2 : 8;
+        const int copied = odd && n / 8 % 2 == 0; /* first, to lines of 16 bytes */
+        const long long batch = n % 5 == 0 ? 2 : 1;
+        const long long M = round * (1 + random_below(400 / round));
+        const long long N = round * (1 + random_below(500 / round));
+        const long long K =
+            n % 5 == 4 ? 1 + random_below(64) : 32 + round * random_below(700 / round);
+        const int adds = n / 2 % 3 == 1, ops = n / 3 % 4;
+        double worst;
+        tmm_status status;
+        wants_instance = n % 3 + 4 * copied, found_plans = 0;
+        wants_slices = K < 512 || batch > 1 ? 1 : 1 << random_below(3);
+        const int at_once =
+            TEST(_product)(TMM_TENSOR, ops, M, N, K, batch, adds, odd, &worst, &status);
+        found += found_plans > 0;
+        beside += at_once;
+        if (!(worst <= most)) most = worst;
+        if (status == TMM_OK && worst <= 1 && at_once == 0) continue;
+        tap_note("%lld x %lld x %lld, op %d, alignment %d, beta %d, instance %d, %d parts: "
+                 "%.2g of the bound, %d beside; %s",
+                 M, N, K, ops, odd, adds, wants_instance, wants_slices, worst, at_once,
+                 status == TMM_OK ? "" : tmm_last_error());
+        if (status != TMM_OK) most = HUGE_VAL;
+    }
+    wants_instance = -1;
+    tap_ok(most <= 1 && beside == 0 && found > count / 2,
+           "tmm_%sgemm by mma.sync: %d products, %d by the instance asked for, right (%.2g of the "
+           "bound)",
+           TEXT(LETTER), count, found, most);
+}
+
 /* KERNEL ALIGN: operands off 16 bytes, of one product and of a batch, come out as they were. */
 static void TEST(_aligned)(void)
 {

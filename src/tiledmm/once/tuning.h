@@ -4,8 +4,7 @@
 #if TMM__HOST && !defined(TMM__ONCE)
 /* A GPU is described by what it does in a nanosecond (tmm__gpu), one that was not measured by
    its data sheet. A kernel is described by the clocks of its blocks (tmm__costs), those of an
-   H200, which GPUs share as far as they share instructions. bench/notes/choice.md says how they
-   were found. */
+   H200, which GPUs share as far as they share instructions: see bench/notes/choice.md. */
 
 /* Types that have numbers of their own. */
 enum { TMM__TUNED_AS_FLOAT, TMM__TUNED_AS_DOUBLE, TMM__TUNED_AS_OTHER, TMM__TUNED_TYPES };
@@ -50,7 +49,7 @@ enum {
     TMM__TUNED_TENSOR = 4,
     TMM__TUNED_FLOAT = 4,
     TMM__TUNED_THIN = 4,
-    TMM__TUNED_HALF = 2
+    TMM__TUNED_HALF = 3
 };
 /* Tiles of KERNEL PIPELINED: 64 x 128 or 128 x 64, and 128 x 128. */
 enum { TMM__SMALL_TILE, TMM__LARGE_TILE, TMM__TILE_SIZES };
@@ -542,8 +541,9 @@ static const tmm__costs tmm__measured = {
     },
     {
         /* half */
-        {11000, 4000, {38, 29, 29, 29}, 0, 0, 0},
-        {5800, 1500, {22, 13, 11, 11}, 0, 0, 0},
+        {18000, 11300, {38.5, 36, 36, 36}, 0, 3.3, 10700},
+        {13100, 1830, {23.8, 16.5, 19, 19}, 0, 4.7, 5440},
+        {7810, 1360, {10.8, 8.2, 5.9, 8}, 0, 3.9, 1120},
     },
     {
         /* half by wgmma */
