@@ -96,7 +96,7 @@ TMM__DEVICE void tmm__xfinish(const tmm__after *after, TMM_SUM *x, const int cou
 #pragma unroll
         for (int j = 0; j < count; j++)
             x[j] = sizeof(TMM_SUM) == 4
-                       ? (TMM_SUM)tmm__smooth_float((float)x[j], after->terms)
+                       ? (TMM_SUM)tmm__smooth_float((float)x[j], after->terms, TMM__TERMS)
                        : (TMM_SUM)tmm__smooth_double((double)x[j], after->activation);
     }
     if (D == NULL) return;

@@ -113,7 +113,10 @@ TMM_KERNEL void __launch_bounds__(384, 1)
             else
                 tmm__xhalf_sum(sum, &stage, &parity, at.steps, stages, fulls, empties, group,
                                cluster, ahead, STAGES, COLS, 0, 0);
-            if (tmm__xhalf_by_boxes(&job, &at, COLS)) {
+            const int way = tmm__xhalf_by_boxes(&job, &at, COLS);
+            if (way == TMM__HALF_MORE) {
+                tmm__xhalf_more_boxes(&map_C, &job, C, stages + own, sum, &at, warp, COLS);
+            } else if (way == TMM__HALF_BY_BOXES) {
                 tmm__xhalf_store_boxes(&map_C, &job, stages + own, sum, at.row + warp * 16, at.col,
                                        at.product, COLS);
             } else {

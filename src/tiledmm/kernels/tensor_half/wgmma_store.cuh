@@ -51,7 +51,7 @@ TMM__DEVICE void tmm__xhalf_finish(const tmm__after *after, float *x, long long 
         for (int i = 0; i < 16; i++) x[i] = x[i] < 0 ? 0 : x[i];
     } else if (after->activation != TMM_IDENTITY) {
 #pragma unroll
-        for (int i = 0; i < 16; i++) x[i] = tmm__smooth_float(x[i], after->terms);
+        for (int i = 0; i < 16; i++) x[i] = tmm__smooth_float(x[i], after->terms, TMM__TERMS);
     }
     if (D == NULL) return;
     const float gamma = after->gamma_float;
@@ -217,54 +217,262 @@ TMM__DEVICE unsigned tmm__xhalf_two(float low, float high)
     return two;
 }
 
-/* Stores alpha sum by TMA: 16 rows from `row` on, by a warp. Its 4 KB of shared memory hold two boxes of
-   16 rows of 128 bytes, with the swizzle of 128 bytes: one is written while the other is read. */
+/* What a lane has of a box, to shared memory: 16 bits, the row that stmatrix takes from it; 32 bits, where
+   its first two lie. Odd rows of 32 bits begin with columns 16 on, so that four rows lie in different
+   banks. */
+TMM__DEVICE unsigned tmm__xhalf_box_place(int lane)
+{
+    const int g = lane / 4, t = lane % 4;
+    return sizeof(TMM_OUT) == 4 ? g * 128 + ((t / 2 ^ g ^ g % 2 * 4) << 4) + t % 2 * 8
+                                : lane % 16 * 128 + ((lane / 16 ^ lane % 8) << 4);
+}
+
+/* Sums of 16 rows by 32 columns, rounded, to a box in shared memory: 16 rows of 128 bytes with the swizzle of
+   128 bytes. `to` is what tmm__xhalf_box_place says, of 16 bits also 64 bytes further on (^ 64). */
+TMM__DEVICE void tmm__xhalf_to_box(unsigned to, const float *x)
+{
+    enum { WIDE = sizeof(TMM_OUT) == 4 };
+    const int odd_row = threadIdx.x / 4 % 2;
+#pragma unroll
+    for (int q = 0; q < (WIDE ? 4 : 2); q++) {
+        const unsigned at = to ^ q << 5;
+        if (WIDE) {
+#pragma unroll
+            for (int h = 0; h < 2; h++) {
+                const int even = 4 * q + 2 * h, odd = even ^ 8;
+                const float left = odd_row ? x[odd] : x[even];
+                const float right = odd_row ? x[odd + 1] : x[even + 1];
+                asm volatile("st.shared.v2.f32 [%0], {%1, %2};" ::"r"(at + h * 1024), "f"(left),
+                             "f"(right)
+                             : "memory");
+            }
+        } else {
+            const float *s = &x[q * 8 % 16];
+            asm volatile("stmatrix.sync.aligned.m8n8.x4.shared.b16 [%0], {%1, %2, %3, %4};" ::"r"(
+                             at),
+                         "r"(tmm__xhalf_two(s[0], s[1])), "r"(tmm__xhalf_two(s[2], s[3])),
+                         "r"(tmm__xhalf_two(s[4], s[5])), "r"(tmm__xhalf_two(s[6], s[7]))
+                         : "memory");
+        }
+    }
+}
+
+/* Stores the box of a warp by TMA. */
+TMM__DEVICE void tmm__xhalf_send_box(const tmm__half_map *map, unsigned box, int row, int col,
+                                     int product)
+{
+    asm volatile("fence.proxy.async.shared::cta;" ::: "memory");
+    __syncwarp();
+    if (threadIdx.x % 32 == 0) tmm__half_box_out(map, box, col, row, product);
+}
+
+/* Stores alpha sum by TMA: 16 rows from `row` on, by a warp. Its 4 KB of shared memory hold two boxes: one
+   is written while the other is read. */
 TMM__DEVICE void tmm__xhalf_store_boxes(const tmm__half_map *map, const tmm__half_job *job,
                                         unsigned own, const float *sum, int row, int col,
                                         int product, const int cols)
 {
-    enum { PART = 128 / sizeof(TMM_OUT), SUMS = PART / 2, WIDE = sizeof(TMM_OUT) == 4 };
-    const int lane = threadIdx.x % 32, g = lane / 4, t = lane % 4;
+    enum { PART = 128 / sizeof(TMM_OUT), SUMS = PART / 2 };
     const float alpha = job->alpha;
-    /* 16 bits: the row that stmatrix takes from this lane. 32 bits: where its first two lie; odd rows
-       begin with columns 16 on, so that four rows lie in different banks. */
-    const unsigned place = own + (WIDE ? g * 128 + ((t / 2 ^ g ^ g % 2 * 4) << 4) + t % 2 * 8
-                                       : lane % 16 * 128 + ((lane / 16 ^ lane % 8) << 4));
+    const unsigned place = own + tmm__xhalf_box_place(threadIdx.x % 32);
 #pragma unroll
     for (int part = 0; part < cols / PART; part++) {
         const unsigned box = part % 2 * 2048;
         float x[SUMS];
 #pragma unroll
         for (int i = 0; i < SUMS; i++) x[i] = __fmaf_rn(alpha, sum[part * SUMS + i], 0.0f);
-        if (lane == 0) TMM__HALF_BOXES_WAIT(1);
+        if (threadIdx.x % 32 == 0) tmm__half_boxes_wait(part == 0);
         __syncwarp();
 #pragma unroll
-        for (int q = 0; q < 4; q++) {
-            const unsigned to = (place ^ q << 5) + box;
-            if (WIDE) {
-#pragma unroll
-                for (int h = 0; h < 2; h++) {
-                    const int even = 4 * q + 2 * h, odd = even ^ 8;
-                    const float left = g % 2 ? x[odd % SUMS] : x[even % SUMS];
-                    const float right = g % 2 ? x[(odd + 1) % SUMS] : x[(even + 1) % SUMS];
-                    asm volatile("st.shared.v2.f32 [%0], {%1, %2};" ::"r"(to + h * 1024), "f"(left),
-                                 "f"(right)
-                                 : "memory");
-                }
-            } else {
-                const float *s = &x[q * 8 % SUMS];
-                asm volatile(
-                    "stmatrix.sync.aligned.m8n8.x4.shared.b16 [%0], {%1, %2, %3, %4};" ::"r"(to),
-                    "r"(tmm__xhalf_two(s[0], s[1])), "r"(tmm__xhalf_two(s[2], s[3])),
-                    "r"(tmm__xhalf_two(s[4], s[5])), "r"(tmm__xhalf_two(s[6], s[7]))
-                    : "memory");
-            }
-        }
-        asm volatile("fence.proxy.async.shared::cta;" ::: "memory");
-        __syncwarp();
-        if (lane == 0) tmm__half_box_out(map, own + box, col + part * PART, row, product);
+        for (int n = 0; n < SUMS; n += 16) tmm__xhalf_to_box((place ^ n * 4) + box, &x[n]);
+        tmm__xhalf_send_box(map, own + box, row, col + part * PART, product);
     }
 }
+
+/* Adds factor X, of C or D, to 16 x 32 sums, by way of their place in a box; `rows` and `left` columns
+   exist. 16 bytes align rows of X. */
+TMM__DEVICE void tmm__xhalf_add(float *x, float factor, const TMM_OUT *X, long long ld,
+                                unsigned box, unsigned half, int rows, int left)
+{
+    enum { WIDE = sizeof(TMM_OUT) == 4, WIDTH = 16 / sizeof(TMM_OUT), VECTORS = 32 / WIDTH };
+    const int lane = threadIdx.x % 32, place = lane % VECTORS, odd_row = lane / 4 % 2;
+    uint4 vectors[16 * VECTORS / 32];
+#pragma unroll
+    for (int n = 0; n < 16 * VECTORS / 32; n++) {
+        const int r = lane / VECTORS + n * (32 / VECTORS);
+        vectors[n] = make_uint4(0, 0, 0, 0);
+        if (r < rows && place * WIDTH < left)
+            vectors[n] = *(const uint4 *)(X + r * ld + place * WIDTH);
+    }
+#pragma unroll
+    for (int n = 0; n < 16 * VECTORS / 32; n++) {
+        const int r = lane / VECTORS + n * (32 / VECTORS);
+        asm volatile("st.shared.v4.b32 [%0], {%1, %2, %3, %4};" ::"r"(
+                         box + r * 128 + (((place ^ r % 8) << 4) ^ half)),
+                     "r"(vectors[n].x), "r"(vectors[n].y), "r"(vectors[n].z), "r"(vectors[n].w)
+                     : "memory");
+    }
+    __syncwarp();
+    box += tmm__xhalf_box_place(lane) ^ half;
+#pragma unroll
+    for (int q = 0; q < (WIDE ? 4 : 2); q++) {
+        const unsigned from = box ^ q << 5;
+        if (WIDE) {
+#pragma unroll
+            for (int h = 0; h < 2; h++) {
+                const int even = 4 * q + 2 * h, odd = even ^ 8;
+                float first, second;
+                asm volatile("ld.shared.v2.f32 {%0, %1}, [%2];"
+                             : "=f"(first), "=f"(second)
+                             : "r"(from + h * 1024)
+                             : "memory");
+                first = TMM__MUL(factor, first), second = TMM__MUL(factor, second);
+                x[odd] = odd_row ? x[odd] + first : x[odd];
+                x[odd + 1] = odd_row ? x[odd + 1] + second : x[odd + 1];
+                x[even] = odd_row ? x[even] : x[even] + first;
+                x[even + 1] = odd_row ? x[even + 1] : x[even + 1] + second;
+            }
+        } else {
+            unsigned four[4];
+            asm volatile("ldmatrix.sync.aligned.m8n8.x4.shared.b16 {%0, %1, %2, %3}, [%4];"
+                         : "=r"(four[0]), "=r"(four[1]), "=r"(four[2]), "=r"(four[3])
+                         : "r"(from)
+                         : "memory");
+#pragma unroll
+            for (int i = 0; i < 8; i++) {
+                tmm__xouts2 two;
+                memcpy(&two, &four[i / 2], 4);
+                x[(q * 8 + i) % 16] += TMM__MUL(factor, (float)two.v[i % 2]);
+            }
+        }
+    }
+    __syncwarp();
+}
+
+#ifdef TMM_WITH_EPILOGUE
+/* Biases and activation for 16 x 32 sums: rows `row` and row + 8 of this lane, columns `col`, + 1, + 8, + 9
+   and so on. Pairs of biases are aligned. */
+TMM__DEVICE void tmm__xhalf_activate(const tmm__half_job *job, float *x, long long product, int row,
+                                     int col)
+{
+    const tmm__after *after = &job->after;
+    product += after->product;
+    if (after->row_bias != NULL) {
+        const TMM_OUT *rows = (const TMM_OUT *)after->row_bias + product * after->row_stride;
+        const float upper = row < job->M ? (float)rows[row] : 0;
+        const float lower = row + 8 < job->M ? (float)rows[row + 8] : 0;
+#pragma unroll
+        for (int i = 0; i < 16; i++) x[i] += i / 2 % 2 ? lower : upper;
+    }
+    if (after->col_bias != NULL) {
+        const TMM_OUT *cols = (const TMM_OUT *)after->col_bias + product * after->col_stride;
+        tmm__xouts2 two[4];
+#pragma unroll
+        for (int i = 0; i < 4; i++) {
+            two[i].v[0] = two[i].v[1] = (TMM_OUT)0.0f;
+            if (col + 8 * i < job->N) two[i] = *(const tmm__xouts2 *)(cols + col + 8 * i);
+        }
+#pragma unroll
+        for (int i = 0; i < 16; i++) x[i] += (float)two[i / 4].v[i % 2];
+    }
+    if (after->activation == TMM_RELU) {
+#pragma unroll
+        for (int i = 0; i < 16; i++) x[i] = x[i] < 0 ? 0 : x[i];
+    } else if (after->activation == TMM_GELU_ERF) {
+#pragma unroll
+        for (int i = 0; i < 16; i++) x[i] = tmm__smooth_float(x[i], after->terms, TMM__TERMS);
+    } else if (after->activation != TMM_IDENTITY) {
+#pragma unroll
+        for (int i = 0; i < 16; i++) x[i] = tmm__smooth_float(x[i], after->terms, 2);
+    }
+}
+#endif
+
+#ifdef TMM_WITH_SYRK
+/* Stores 16 x 32 sums that the diagonal crosses, by threads; rows and columns as tmm__xhalf_activate has
+   them. */
+TMM__DEVICE void tmm__xhalf_diagonal(const tmm__half_job *job, TMM_OUT *C, const float *x, int row,
+                                     int col)
+{
+#pragma unroll
+    for (int i = 0; i < 16; i += 2) {
+        const int r = row + i / 2 % 2 * 8, c = col + i / 4 * 8;
+        TMM_OUT *to = C + r * job->ldc + c;
+        const bool exist = r < job->M && c < job->N;
+        const bool first = exist && tmm__in_triangle(job->triangle, r, c);
+        const bool second = exist && tmm__in_triangle(job->triangle, r, c + 1);
+        const tmm__xouts2 two = {{(TMM_OUT)x[i], (TMM_OUT)x[i + 1]}};
+        if (first && second)
+            *(tmm__xouts2 *)to = two;
+        else if (first)
+            to[0] = two.v[0];
+        else if (second)
+            to[1] = two.v[1];
+    }
+}
+#endif
+
+/* Stores by TMA what is more than alpha sum: 32 columns after 32, so little code; see tmm__xhalf_store. C
+   has been read before it is written, since what is written is made of it. */
+TMM__DEVICE void tmm__xhalf_more_boxes(const tmm__half_map *map, const tmm__half_job *job,
+                                       TMM_OUT *C, unsigned own, const float *sum,
+                                       const tmm__half_item *at, int warp, const int cols)
+{
+    enum { PART = 128 / sizeof(TMM_OUT), PIECES = PART / 32 };
+    int sent = 0;
+#pragma unroll 1
+    for (int n = 0; n < cols / 32; n++) {
+        int lane = threadIdx.x % 32, row = at->row + warp * 16, product = at->product;
+        TMM__HIDE(lane);
+        TMM__HIDE(row);
+        TMM__HIDE(product); /* or what follows from them is kept in registers through the loop */
+        const int first = at->col + n / PIECES * PART, col = at->col + n * 32;
+        const int left = (int)min(job->N - col, 32ll), rows = (int)min(job->M - row, 16ll);
+        const unsigned box = own + sent % 2 * 2048, half = n % PIECES * 64;
+        const float alpha = job->alpha, beta = job->beta, zero = beta == 0 ? 0.0f : -0.0f;
+        TMM_OUT *const c = C + product * job->batchC;
+        float x[16];
+        if (rows <= 0 || first >= job->N) break;
+#ifdef TMM_WITH_SYRK
+        if (job->triangle == TMM__LOWER && first > row + 15) break;
+        if (job->triangle == TMM__UPPER && first + PART <= row) continue;
+#endif
+#pragma unroll
+        for (int i = 0; i < cols / 32; i++) {
+            if (i != n) continue;
+#pragma unroll
+            for (int j = 0; j < 16; j++) x[j] = __fmaf_rn(alpha, sum[i * 16 + j], zero);
+        }
+#ifdef TMM_WITH_SYRK
+        if ((job->triangle == TMM__LOWER && first + PART - 1 > row) ||
+            (job->triangle == TMM__UPPER && first < row + 15)) {
+            tmm__xhalf_diagonal(job, c, x, row + lane / 4, col + lane % 4 * 2);
+            continue;
+        }
+#endif
+        if (lane == 0 && half == 0) tmm__half_boxes_wait(sent == 0);
+        __syncwarp();
+        if (beta != 0)
+            tmm__xhalf_add(x, beta, c + row * job->ldc + col, job->ldc, box, half, rows, left);
+#ifdef TMM_WITH_EPILOGUE
+        if (job->after.active) {
+            const tmm__after *after = &job->after;
+            tmm__xhalf_activate(job, x, product, row + lane / 4, col + lane % 4 * 2);
+            if (after->D != NULL)
+                tmm__xhalf_add(x, after->gamma_float,
+                               (const TMM_OUT *)after->D +
+                                   (after->product + product) * after->strideD + row * after->ldd +
+                                   col,
+                               after->ldd, box, half, rows, left);
+        }
+#endif
+        tmm__xhalf_to_box(box + (tmm__xhalf_box_place(lane) ^ half), x);
+        if (n % PIECES != PIECES - 1) continue;
+        tmm__xhalf_send_box(map, box, row, first, product);
+        sent++;
+    }
+}
+
 #undef TMM__HALF_TYPE
 
 /* Asks L2 for the lines of X, C or D, that a warp will read when it stores 16 rows from `row` on: a tile
@@ -281,22 +489,39 @@ TMM__DEVICE void tmm__xhalf_ask(const TMM_OUT *X, long long ld, const tmm__half_
     }
 }
 
-/* Is a tile stored by TMA? Not if something comes after alpha sum, nor where columns of it are not
-   stored: TMA leaves out rows beyond M and whole 16 bytes beyond N. */
-TMM__DEVICE bool tmm__xhalf_by_boxes(const tmm__half_job *job, const tmm__half_item *at,
-                                     const int cols)
+/* How a tile is stored: by threads, or by TMA, as alpha sum or as more than that. TMA leaves out rows
+   beyond M, but of columns beyond N whole 16 bytes alone. */
+#ifndef TMM__HALF_ONCE
+enum { TMM__HALF_BY_THREADS, TMM__HALF_BY_BOXES, TMM__HALF_MORE };
+#endif
+TMM__DEVICE int tmm__xhalf_by_boxes(const tmm__half_job *job, const tmm__half_item *at,
+                                    const int cols)
 {
-    bool whole = job->boxed_C != 0 && at->part < 0; /* no partial sums */
+    int way = job->beta != 0 ? TMM__HALF_MORE : TMM__HALF_BY_BOXES;
+    if (!job->boxed_C || at->part >= 0) return TMM__HALF_BY_THREADS; /* partial sums */
+    if (job->N % (16 / sizeof(TMM_OUT)) != 0 && at->col + cols > job->N)
+        return TMM__HALF_BY_THREADS;
 #ifdef TMM_EPILOGUE
-    whole = false;
+    way = TMM__HALF_BY_THREADS;
 #endif
 #ifdef TMM_WITH_EPILOGUE
-    if (job->after.active) whole = false;
+    if (job->after.active) {
+        const tmm__after *after = &job->after;
+        const long long product = after->product + at->product;
+        const TMM_OUT *D = (const TMM_OUT *)after->D, *bias = (const TMM_OUT *)after->col_bias;
+        if (D != NULL) D += product * after->strideD;
+        if (bias != NULL) bias += product * after->col_stride;
+        if (((size_t)D | (D != NULL ? (size_t)after->ldd * sizeof(TMM_OUT) : 0)) % 16 != 0 ||
+            (size_t)bias % sizeof(tmm__xouts2) != 0)
+            return TMM__HALF_BY_THREADS;
+        if (way == TMM__HALF_BY_BOXES) way = TMM__HALF_MORE;
+    }
 #endif
 #ifdef TMM_WITH_SYRK
-    if (job->triangle == TMM__LOWER && at->col + cols - 1 > at->row) whole = false;
-    if (job->triangle == TMM__UPPER && at->col < at->row + 127) whole = false;
+    if ((job->triangle == TMM__LOWER && at->col + cols - 1 > at->row) ||
+        (job->triangle == TMM__UPPER && at->col < at->row + 127))
+        return way == TMM__HALF_BY_BOXES ? TMM__HALF_MORE : TMM__HALF_BY_THREADS;
 #endif
-    return whole && (job->N % (16 / sizeof(TMM_OUT)) == 0 || at->col + cols <= job->N);
+    return way;
 }
 #endif
