@@ -1417,11 +1417,11 @@ static inline const float *tmm__terms(int activation)
     return activation == TMM_GELU_ERF ? by_erf : activation == TMM_GELU_TANH ? by_tanh : silu;
 }
 
-/* `count` of the terms are not 0. */
+/* `count` of the terms are not 0. A square that is infinite does no harm to two. */
 TMM__DEVICE float tmm__smooth_float(float x, const float *terms, const int count)
 {
-    const float square = fminf(__fmul_rn(x, x), 30.25f); /* 5.5^2; NaN comes back by x itself */
-    float t = terms[count - 1];
+    float square = __fmul_rn(x, x), t = terms[count - 1];
+    if (count > 2) square = fminf(square, 30.25f); /* 5.5^2; NaN comes back by x itself */
 #pragma unroll
     for (int n = count - 2; n >= 0; n--) t = fmaf(t, square, terms[n]);
     t = __fmul_rn(x, t);
@@ -3458,12 +3458,14 @@ static inline tmm_status tmm__blame_operand(const tmm__operands *o, tmm_status s
 #define tmm__xpipelined_send         TMM_FN(pipelined_send)
 #define tmm__xpipelined_stage        TMM_FN(pipelined_stage)
 #define tmm__xpipelined_store        TMM_FN(pipelined_store)
+#define tmm__xpipelined_store_tn        TMM_FN(pipelined_store_tn)
 #define tmm__xpipelined_tiles        TMM_FN(gemm__pipelined_tiles)
 
 #define tmm__xplan_by        TMM_FN(gemm__plan_by)
 #define tmm__xplanned        TMM_FN(gemm__planned)
 #define tmm__xplace_after    TMM_FN(gemm__place_after)
 #define tmm__xplain          TMM_FN(gemm__plain)
+#define tmm__xbare           TMM_FN(gemm__bare)
 #define tmm__xprepare        TMM_FN(gemm__prepare)
 #define tmm__xprepared_bytes TMM_FN(gemm__prepared_bytes)
 #define tmm__xproduct        TMM_FN(gemm__product)
@@ -3623,6 +3625,10 @@ static inline tmm_status tmm__blame_operand(const tmm__operands *o, tmm_status s
 #define tmm__xhalf_box_place   TMM_FN(half_box_place)
 #define tmm__xhalf_add         TMM_FN(half_add)
 #define tmm__xhalf_send_box    TMM_FN(half_send_box)
+#define tmm__xhalf_ask_piece   TMM_FN(half_ask_piece)
+#define tmm__xhalf_biases      TMM_FN(half_biases)
+#define tmm__xhalf_load_biases TMM_FN(half_load_biases)
+#define tmm__xhalf_from_lane   TMM_FN(half_from_lane)
 #define tmm__xhalf_activate    TMM_FN(half_activate)
 #define tmm__xhalf_more_boxes  TMM_FN(half_more_boxes)
 #define tmm__xhalf_diagonal    TMM_FN(half_diagonal)
@@ -6882,6 +6888,7 @@ TMM_API tmm_status tmm__xgemm_openmp(tmm_op opA, tmm_op opB, long long M, long l
 #define TMM__ALPHA                           tmm__xalpha
 #define TMM__FACTOR(alpha)                   ((alpha).factor)
 #define TMM__PLAIN(alpha)                    tmm__xplain(alpha)
+#define TMM__BARE(alpha)                     tmm__xbare((alpha).factor)
 #define TMM__OF_PRODUCT(alpha, product)      tmm__xof_product((alpha).factor, &(alpha).after, product)
 #define TMM__OF_JOB(alpha, job, product)     tmm__xof_product(alpha, &(job).after, product)
 #define TMM__LAST(alpha, sum, old, row, col) tmm__xlast(alpha, sum, old, row, col)
@@ -6928,6 +6935,14 @@ TMM__DEVICE tmm__xalpha tmm__xof_product(TMM_SCALAR factor, const tmm__after *af
     tmm__xalpha alpha;
     alpha.factor = factor, alpha.after = *after;
     alpha.after.product += product;
+    return alpha;
+}
+
+/* alpha, with nothing after it: where the compiler knows that, it leaves out what would be done. */
+TMM__DEVICE tmm__xalpha tmm__xbare(TMM_SCALAR factor)
+{
+    tmm__xalpha alpha;
+    alpha.factor = factor, alpha.after.active = 0;
     return alpha;
 }
 
@@ -8135,6 +8150,40 @@ TMM__DEVICE void tmm__xpipelined_store(TMM_OUT *c0, long long ldc, long long r, 
     }
 }
 
+/* The same for the instance TN. */
+TMM__DEVICE void tmm__xpipelined_store_tn(tmm__xpipelined_place place, long long ldc, long long M,
+                                          long long N, TMM__ALPHA alpha, TMM_SCALAR beta,
+                                          const TMM_SUM (*sum)[8], TMM_TYPE *shared, int thread,
+                                          int triangle, const int rows)
+{
+    enum { STAGED_ROWS = TMM__PIPELINED_STAGED_ROWS, THREADS = TMM__PIPELINED_THREADS };
+    /* STAGED_ROWS at a time go through shared memory, so that there is code for one row.
+       The other instances are slower with this. */
+    bool vector = place.aligned && N % 4 == 0; /* all four columns or none are stored */
+    tmm__xsums4 *own = (tmm__xsums4 *)shared + thread;
+#pragma unroll 1
+    for (int i = 0; i < rows; i += STAGED_ROWS) {
+        tmm__xpipelined_stage(own, i, sum, rows);
+#pragma unroll 1
+        for (int h = 0; h < STAGED_ROWS; h++) {
+            TMM_SUM row_sums[8];
+#pragma unroll
+            for (int q = 0; q < 2; q++) {
+                tmm__xsums4 swapped = own[(2 * h + q) * THREADS];
+#pragma unroll
+                for (int j = 0; j < 4; j++) row_sums[4 * q + j] = swapped.v[j ^ 1];
+            }
+            if (place.row >= place.first_row && place.row < M)
+                tmm__xstore_row(place.C, place.row, place.col, vector,
+                                tmm__triangle_masks(vector ? 0 : triangle, place.mask, place.row,
+                                                    place.col),
+                                alpha, beta, row_sums);
+            place.row++, place.C += ldc;
+        }
+        if ((i + STAGED_ROWS) % 4 == 0) place.row += 12, place.C += 12 * ldc;
+    }
+}
+
 #if TMM__CLUSTERS
 /* Sends a thread's sums to the blocks of its cluster, `part` vectors to each, as slice `rank`.
    `all`: the vectors that it is sent, as [slice][vector][thread]. */
@@ -8474,34 +8523,25 @@ TMM_KERNEL void __launch_bounds__(128, TMM__PIPELINED_BLOCKS)
         tmm__xpipelined_find_place(&place, &s, tile, thread, M, N, C + blockIdx.z * batchC, ldc,
                                    ROWS);
         if (TN) {
-            /* STAGED_ROWS at a time go through shared memory, so that there is code for one row.
-               The other instances are slower with this. */
-            bool vector = place.aligned && N % 4 == 0; /* all four columns or none are stored */
-            tmm__xsums4 *own = (tmm__xsums4 *)shared + thread;
-#pragma unroll 1
-            for (int i = 0; i < ROWS; i += STAGED_ROWS) {
-                tmm__xpipelined_stage(own, i, sum, ROWS);
-#pragma unroll 1
-                for (int h = 0; h < STAGED_ROWS; h++) {
-                    TMM_SUM row_sums[8];
-#pragma unroll
-                    for (int q = 0; q < 2; q++) {
-                        tmm__xsums4 swapped = own[(2 * h + q) * THREADS];
-#pragma unroll
-                        for (int j = 0; j < 4; j++) row_sums[4 * q + j] = swapped.v[j ^ 1];
-                    }
-                    if (place.row >= place.first_row && place.row < M)
-                        tmm__xstore_row(place.C, place.row, place.col, vector,
-                                        tmm__triangle_masks(vector ? 0 : TMM__TRIANGLE(&s),
-                                                            place.mask, place.row, place.col),
-                                        alpha, beta, row_sums);
-                    place.row++, place.C += ldc;
-                }
-                if ((i + STAGED_ROWS) % 4 == 0) place.row += 12, place.C += 12 * ldc;
-            }
+#ifdef TMM_WITH_EPILOGUE
+            if (!alpha.after.active)
+                tmm__xpipelined_store_tn(place, ldc, M, N, TMM__BARE(alpha), beta, sum, shared,
+                                         thread, TMM__TRIANGLE(&s), ROWS);
+            else
+#endif
+                tmm__xpipelined_store_tn(place, ldc, M, N, alpha, beta, sum, shared, thread,
+                                         TMM__TRIANGLE(&s), ROWS);
             __syncthreads(); /* the copies of the next work may begin */
             continue;
         }
+#ifdef TMM_WITH_EPILOGUE
+        if (!alpha.after.active) {
+            tmm__xpipelined_store(place.C, ldc, place.row, place.first_row, M, place.col,
+                                  place.aligned && N % 4 == 0, place.mask, TMM__BARE(alpha), beta,
+                                  sum, ROWS, TMM__TRIANGLE(&s));
+            continue;
+        }
+#endif
         tmm__xpipelined_store(place.C, ldc, place.row, place.first_row, M, place.col,
                               place.aligned && N % 4 == 0, place.mask, alpha, beta, sum, ROWS,
                               TMM__TRIANGLE(&s));
@@ -9163,9 +9203,16 @@ TMM_KERNEL void __launch_bounds__(256, tmm__small_blocks)
         for (int j = 0; j < WIDE; j++) {
             TMM_SUM more =
                 (TMM_SUM)beta != 0 ? TMM__MUL((TMM_SUM)beta, (TMM_SUM)old.v[j]) : (TMM_SUM)0;
-            old.v[j] = tmm__xvalue(total.v[j], TMM__OF_PRODUCT(alpha, product), more, true,
-                                   tile_row + r, tile_col + c + j);
+            total.v[j] = TMM__MUL((TMM_SUM)TMM__FACTOR(alpha), total.v[j]) + more;
         }
+#ifdef TMM_WITH_EPILOGUE
+        const TMM__ALPHA of_product = TMM__OF_PRODUCT(alpha, product);
+        tmm__xfinish(&of_product.after, total.v, WIDE, (1u << WIDE) - 1, tile_row + r,
+                     tile_col + c);
+#endif
+#pragma unroll
+        for (int j = 0; j < WIDE; j++)
+            old.v[j] = tmm__xrounded(total.v[j], true, tile_row + r, tile_col + c + j);
         *(tmm__xvector_outs *)out = old;
     }
 #endif
@@ -11620,8 +11667,8 @@ TMM__DEVICE void tmm__xhalf_sum(float *c, int *stage, unsigned *parity, int step
 }
 #undef TMM__HALF_TYPE
 #endif
-/* src/tiledmm/kernels/tensor_half/wgmma_store.cuh. Elements of 16 bits by wgmma: how C is stored.
-   Uses: kernels/common/, wgmma.cuh, once/. Used by: wgmma_kernel.cuh. */
+/* src/tiledmm/kernels/tensor_half/wgmma_store.cuh. Elements of 16 bits by wgmma: how C is stored
+   by threads. Uses: kernels/common/, wgmma.cuh, once/. Used by: wgmma_kernel.cuh. */
 #if defined(TMM__PASS) && TMM__EMIT_TYPE && TMM__HALF_TENSOR
 /* Where sum (row, col) of 16 x 64 lies in a warp's shared memory: 16 bytes of four rows lie in different
    banks. */
@@ -11824,7 +11871,8 @@ TMM__DEVICE void tmm__xhalf_store(const tmm__half_job *job, TMM_OUT *C, float *o
     }
 }
 #endif
-
+/* src/tiledmm/kernels/tensor_half/wgmma_boxes.cuh. Elements of 16 bits by wgmma: how C is stored by TMA.
+   Uses: kernels/common/, wgmma.cuh, once/. Used by: wgmma_kernel.cuh. */
 #if defined(TMM__PASS) && TMM__EMIT_TYPE && TMM__HALF_TENSOR && TMM__WGMMA
 #if TMM__HALF_TENSOR == 1
 #define TMM__HALF_TYPE "f16"
@@ -11911,29 +11959,42 @@ TMM__DEVICE void tmm__xhalf_store_boxes(const tmm__half_map *map, const tmm__hal
     }
 }
 
-/* Adds factor X, of C or D, to 16 x 32 sums, by way of their place in a box; `rows` and `left` columns
-   exist. 16 bytes align rows of X. */
-TMM__DEVICE void tmm__xhalf_add(float *x, float factor, const TMM_OUT *X, long long ld,
-                                unsigned box, unsigned half, int rows, int left)
+/* Copies 16 x 32 elements of C or, `of_D`, of D, from `row` and `col` on, to their half of a box; 16 bytes
+   align rows of both. */
+TMM__DEVICE void tmm__xhalf_ask_piece(const tmm__half_job *job, const TMM_OUT *C, int product,
+                                      int row, int col, bool of_D, unsigned box, unsigned half)
 {
-    enum { WIDE = sizeof(TMM_OUT) == 4, WIDTH = 16 / sizeof(TMM_OUT), VECTORS = 32 / WIDTH };
-    const int lane = threadIdx.x % 32, place = lane % VECTORS, odd_row = lane / 4 % 2;
-    uint4 vectors[16 * VECTORS / 32];
+    enum { WIDTH = 16 / sizeof(TMM_OUT), VECTORS = 32 / WIDTH };
+    int lane = threadIdx.x % 32;
+    TMM__HIDE(lane);
+    const int place = lane % VECTORS;
+    row += lane / VECTORS, col += place * WIDTH;
+    long long ld = job->ldc;
+    const TMM_OUT *X = C + product * job->batchC;
+#ifdef TMM_WITH_EPILOGUE
+    const tmm__after *after = &job->after;
+    if (of_D)
+        X = (const TMM_OUT *)after->D + (after->product + product) * after->strideD,
+        ld = after->ldd;
+#endif
+    (void)of_D;
 #pragma unroll
-    for (int n = 0; n < 16 * VECTORS / 32; n++) {
-        const int r = lane / VECTORS + n * (32 / VECTORS);
-        vectors[n] = make_uint4(0, 0, 0, 0);
-        if (r < rows && place * WIDTH < left)
-            vectors[n] = *(const uint4 *)(X + r * ld + place * WIDTH);
-    }
-#pragma unroll
-    for (int n = 0; n < 16 * VECTORS / 32; n++) {
-        const int r = lane / VECTORS + n * (32 / VECTORS);
-        asm volatile("st.shared.v4.b32 [%0], {%1, %2, %3, %4};" ::"r"(
-                         box + r * 128 + (((place ^ r % 8) << 4) ^ half)),
-                     "r"(vectors[n].x), "r"(vectors[n].y), "r"(vectors[n].z), "r"(vectors[n].w)
+    for (int i = 0; i < VECTORS / 2; i++) {
+        const int r = row + i * (32 / VECTORS), bytes = r < job->M && col < job->N ? 16 : 0;
+        const unsigned to = box + r % 16 * 128 + (((place ^ r % 8) << 4) ^ half);
+        asm volatile("cp.async.cg.shared.global [%0], [%1], 16, %2;" ::"r"(to),
+                     "l"(bytes ? X + r * ld + col : X), "r"(bytes)
                      : "memory");
     }
+    tmm__copy_commit();
+}
+
+/* Adds factor times such a piece to 16 x 32 sums. */
+TMM__DEVICE void tmm__xhalf_add(float *x, float factor, unsigned box, unsigned half)
+{
+    enum { WIDE = sizeof(TMM_OUT) == 4 };
+    const int lane = threadIdx.x % 32, odd_row = lane / 4 % 2;
+    TMM__COPY_WAIT(0);
     __syncwarp();
     box += tmm__xhalf_box_place(lane) ^ half;
 #pragma unroll
@@ -11972,40 +12033,21 @@ TMM__DEVICE void tmm__xhalf_add(float *x, float factor, const TMM_OUT *X, long l
 }
 
 #ifdef TMM_WITH_EPILOGUE
-/* Biases and activation for 16 x 32 sums: rows `row` and row + 8 of this lane, columns `col`, + 1, + 8, + 9
-   and so on. Pairs of biases are aligned. */
-TMM__DEVICE void tmm__xhalf_activate(const tmm__half_job *job, float *x, long long product, int row,
-                                     int col)
+/* The activation of 16 numbers. */
+TMM__DEVICE void tmm__xhalf_activate(const tmm__after *after, float *x)
 {
-    const tmm__after *after = &job->after;
-    product += after->product;
-    if (after->row_bias != NULL) {
-        const TMM_OUT *rows = (const TMM_OUT *)after->row_bias + product * after->row_stride;
-        const float upper = row < job->M ? (float)rows[row] : 0;
-        const float lower = row + 8 < job->M ? (float)rows[row + 8] : 0;
-#pragma unroll
-        for (int i = 0; i < 16; i++) x[i] += i / 2 % 2 ? lower : upper;
-    }
-    if (after->col_bias != NULL) {
-        const TMM_OUT *cols = (const TMM_OUT *)after->col_bias + product * after->col_stride;
-        tmm__xouts2 two[4];
-#pragma unroll
-        for (int i = 0; i < 4; i++) {
-            two[i].v[0] = two[i].v[1] = (TMM_OUT)0.0f;
-            if (col + 8 * i < job->N) two[i] = *(const tmm__xouts2 *)(cols + col + 8 * i);
-        }
-#pragma unroll
-        for (int i = 0; i < 16; i++) x[i] += (float)two[i / 4].v[i % 2];
-    }
     if (after->activation == TMM_RELU) {
 #pragma unroll
         for (int i = 0; i < 16; i++) x[i] = x[i] < 0 ? 0 : x[i];
     } else if (after->activation == TMM_GELU_ERF) {
 #pragma unroll
         for (int i = 0; i < 16; i++) x[i] = tmm__smooth_float(x[i], after->terms, TMM__TERMS);
-    } else if (after->activation != TMM_IDENTITY) {
+    } else if (after->activation == TMM_GELU_TANH) {
 #pragma unroll
         for (int i = 0; i < 16; i++) x[i] = tmm__smooth_float(x[i], after->terms, 2);
+    } else if (after->activation == TMM_SILU) {
+#pragma unroll
+        for (int i = 0; i < 16; i++) x[i] = tmm__smooth_float(x[i], after->terms, 1);
     }
 }
 #endif
@@ -12034,67 +12076,141 @@ TMM__DEVICE void tmm__xhalf_diagonal(const tmm__half_job *job, TMM_OUT *C, const
 }
 #endif
 
+#ifdef TMM_WITH_EPILOGUE
+/* Two numbers of lane `from`. */
+TMM__DEVICE void tmm__xhalf_from_lane(float *two, tmm__xouts2 own, int from)
+{
+    unsigned words[sizeof own / 4];
+    memcpy(words, &own, sizeof own);
+#pragma unroll
+    for (int i = 0; i < (int)sizeof own / 4; i++)
+        words[i] = __shfl_sync(0xffffffffu, words[i], from);
+    memcpy(&own, words, sizeof own);
+    two[0] = (float)own.v[0], two[1] = (float)own.v[1];
+}
+#endif
+
+/* What a lane has of the biases of 16 rows of a tile: those of rows lane / 4 and + 8, and pairs of columns,
+   64 apart, from 2 lane on. They are loaded before the sums are made, or the store would wait for L2 again
+   and again. */
+typedef struct tmm__xhalf_biases {
+    float rows[2];
+    tmm__xouts2 pairs[4];
+} tmm__xhalf_biases;
+
+TMM__DEVICE void tmm__xhalf_load_biases(tmm__xhalf_biases *biases, const tmm__half_job *job,
+                                        const tmm__half_item *at, int warp, const int cols)
+{
+#pragma unroll
+    for (int i = 0; i < 4; i++) biases->pairs[i].v[0] = biases->pairs[i].v[1] = (TMM_OUT)0.0f;
+    biases->rows[0] = biases->rows[1] = 0;
+#ifdef TMM_WITH_EPILOGUE
+    const tmm__after *after = &job->after;
+    const int lane = threadIdx.x % 32, row = at->row + warp * 16 + lane / 4;
+    const long long product = after->product + at->product;
+    if (!after->active || at->part >= 0) return;
+    if (after->row_bias != NULL) {
+        const TMM_OUT *rows = (const TMM_OUT *)after->row_bias + product * after->row_stride;
+        if (row < job->M) biases->rows[0] = (float)rows[row];
+        if (row + 8 < job->M) biases->rows[1] = (float)rows[row + 8];
+    }
+    if (after->col_bias != NULL) {
+        const TMM_OUT *of_cols = (const TMM_OUT *)after->col_bias + product * after->col_stride;
+#pragma unroll
+        for (int i = 0; i < cols / 64; i++) {
+            const int col = at->col + i * 64 + 2 * lane;
+            if ((size_t)of_cols % sizeof(tmm__xouts2) == 0 && col + 1 < job->N)
+                biases->pairs[i] = *(const tmm__xouts2 *)(of_cols + col);
+        }
+    }
+#endif
+}
+
 /* Stores by TMA what is more than alpha sum: 32 columns after 32, so little code; see tmm__xhalf_store. C
    has been read before it is written, since what is written is made of it. */
 TMM__DEVICE void tmm__xhalf_more_boxes(const tmm__half_map *map, const tmm__half_job *job,
                                        TMM_OUT *C, unsigned own, const float *sum,
-                                       const tmm__half_item *at, int warp, const int cols)
+                                       const tmm__half_item *at, int warp,
+                                       const tmm__xhalf_biases *biases, const int cols)
 {
     enum { PART = 128 / sizeof(TMM_OUT), PIECES = PART / 32 };
+    bool of_D = false;
+    /* Pieces of boxes that have columns of C. */
+    const int boxes = (int)min((job->N - at->col + PART - 1) / PART, (long long)(cols / PART));
+    const int pieces = at->row + warp * 16 < job->M ? boxes * PIECES : 0;
     int sent = 0;
+#ifdef TMM_WITH_EPILOGUE
+    of_D = job->after.active && job->after.D != NULL;
+#endif
+    if (threadIdx.x % 32 == 0) TMM__HALF_BOXES_WAIT(0);
+    __syncwarp();
+    if (pieces > 0 && (job->beta != 0 || of_D))
+        tmm__xhalf_ask_piece(job, C, at->product, at->row + warp * 16, at->col, of_D, own, 0);
 #pragma unroll 1
-    for (int n = 0; n < cols / 32; n++) {
+    for (int n = 0; n < pieces; n++) {
         int lane = threadIdx.x % 32, row = at->row + warp * 16, product = at->product;
         TMM__HIDE(lane);
         TMM__HIDE(row);
         TMM__HIDE(product); /* or what follows from them is kept in registers through the loop */
         const int first = at->col + n / PIECES * PART, col = at->col + n * 32;
-        const int left = (int)min(job->N - col, 32ll), rows = (int)min(job->M - row, 16ll);
         const unsigned box = own + sent % 2 * 2048, half = n % PIECES * 64;
         const float alpha = job->alpha, beta = job->beta, zero = beta == 0 ? 0.0f : -0.0f;
-        TMM_OUT *const c = C + product * job->batchC;
-        float x[16];
-        if (rows <= 0 || first >= job->N) break;
+        float x[16], bias[8];
 #ifdef TMM_WITH_SYRK
         if (job->triangle == TMM__LOWER && first > row + 15) break;
         if (job->triangle == TMM__UPPER && first + PART <= row) continue;
 #endif
 #pragma unroll
+        for (int i = 0; i < 8; i++) bias[i] = zero;
+#ifdef TMM_WITH_EPILOGUE
+        if (job->after.active && job->after.col_bias != NULL) {
+            tmm__xouts2 pair = biases->pairs[0];
+#pragma unroll
+            for (int i = 1; i < cols / 64; i++)
+                if (n / 2 == i) pair = biases->pairs[i];
+#pragma unroll
+            for (int i = 0; i < 4; i++)
+                tmm__xhalf_from_lane(&bias[2 * i], pair, n % 2 * 16 + 4 * i + lane % 4);
+        }
+#endif
+#pragma unroll
         for (int i = 0; i < cols / 32; i++) {
             if (i != n) continue;
 #pragma unroll
-            for (int j = 0; j < 16; j++) x[j] = __fmaf_rn(alpha, sum[i * 16 + j], zero);
+            for (int j = 0; j < 16; j++)
+                x[j] = __fmaf_rn(alpha, sum[i * 16 + j], bias[j / 4 * 2 + j % 2]);
         }
 #ifdef TMM_WITH_SYRK
         if ((job->triangle == TMM__LOWER && first + PART - 1 > row) ||
             (job->triangle == TMM__UPPER && first < row + 15)) {
-            tmm__xhalf_diagonal(job, c, x, row + lane / 4, col + lane % 4 * 2);
+            tmm__xhalf_diagonal(job, C + product * job->batchC, x, row + lane / 4,
+                                col + lane % 4 * 2);
             continue;
         }
 #endif
-        if (lane == 0 && half == 0) tmm__half_boxes_wait(sent == 0);
-        __syncwarp();
-        if (beta != 0)
-            tmm__xhalf_add(x, beta, c + row * job->ldc + col, job->ldc, box, half, rows, left);
+        if (beta != 0) tmm__xhalf_add(x, beta, box, half);
 #ifdef TMM_WITH_EPILOGUE
         if (job->after.active) {
-            const tmm__after *after = &job->after;
-            tmm__xhalf_activate(job, x, product, row + lane / 4, col + lane % 4 * 2);
-            if (after->D != NULL)
-                tmm__xhalf_add(x, after->gamma_float,
-                               (const TMM_OUT *)after->D +
-                                   (after->product + product) * after->strideD + row * after->ldd +
-                                   col,
-                               after->ldd, box, half, rows, left);
+            if (job->after.row_bias != NULL) {
+#pragma unroll
+                for (int j = 0; j < 16; j++) x[j] += biases->rows[j / 2 % 2];
+            }
+            tmm__xhalf_activate(&job->after, x);
         }
+        if (of_D) tmm__xhalf_add(x, job->after.gamma_float, box, half);
 #endif
         tmm__xhalf_to_box(box + (tmm__xhalf_box_place(lane) ^ half), x);
-        if (n % PIECES != PIECES - 1) continue;
-        tmm__xhalf_send_box(map, box, row, first, product);
-        sent++;
+        if (n % PIECES == PIECES - 1) {
+            tmm__xhalf_send_box(map, box, row, first, product);
+            sent++;
+            if (lane == 0) TMM__HALF_BOXES_WAIT(1); /* the other box has been read */
+            __syncwarp();
+        }
+        if (n + 1 < pieces && (beta != 0 || of_D))
+            tmm__xhalf_ask_piece(job, C, product, row, col + 32, of_D, own + sent % 2 * 2048,
+                                 (n + 1) % PIECES * 64);
     }
 }
-
 #undef TMM__HALF_TYPE
 
 /* Asks L2 for the lines of X, C or D, that a warp will read when it stores 16 rows from `row` on: a tile
@@ -12137,6 +12253,8 @@ TMM__DEVICE int tmm__xhalf_by_boxes(const tmm__half_job *job, const tmm__half_it
             (size_t)bias % sizeof(tmm__xouts2) != 0)
             return TMM__HALF_BY_THREADS;
         if (way == TMM__HALF_BY_BOXES) way = TMM__HALF_MORE;
+        if (D != NULL && job->beta != 0)
+            return TMM__HALF_BY_THREADS; /* there are no registers for both */
     }
 #endif
 #ifdef TMM_WITH_SYRK
@@ -12148,7 +12266,8 @@ TMM__DEVICE int tmm__xhalf_by_boxes(const tmm__half_job *job, const tmm__half_it
 }
 #endif
 /* src/tiledmm/kernels/tensor_half/wgmma_kernel.cuh. Elements of 16 bits by wgmma: the kernel.
-   Uses: kernels/common/tensor_ptx.cuh, wgmma.cuh, wgmma_store.cuh, once/. Used by: launch.h. */
+   Uses: kernels/common/tensor_ptx.cuh, wgmma.cuh, wgmma_store.cuh, wgmma_boxes.cuh, once/.
+   Used by: launch.h. */
 #if defined(TMM__PASS) && TMM__HALF_TENSOR && (TMM__HALF_WGMMA_LIST(TMM__IN_PASS) 0)
 enum {
     tmm__half_wgmma_bytes = TMM__HALF_WGMMA_BYTES(TMM__HALF_WGMMA_COLS, TMM__HALF_WGMMA_STAGES)
@@ -12247,6 +12366,8 @@ TMM_KERNEL void __launch_bounds__(384, 1)
                                    (job.after.product + at.product) * job.after.strideD,
                                job.after.ldd, &job, at.row + warp * 16, at.col, COLS);
 #endif
+            tmm__xhalf_biases biases;
+            tmm__xhalf_load_biases(&biases, &job, &at, warp, COLS);
             float sum[COLS / 2];
 #pragma unroll
             for (int i = 0; i < COLS / 2; i++) sum[i] = 0;
@@ -12264,7 +12385,7 @@ TMM_KERNEL void __launch_bounds__(384, 1)
                                cluster, ahead, STAGES, COLS, 0, 0);
             const int way = tmm__xhalf_by_boxes(&job, &at, COLS);
             if (way == TMM__HALF_MORE) {
-                tmm__xhalf_more_boxes(&map_C, &job, C, stages + own, sum, &at, warp, COLS);
+                tmm__xhalf_more_boxes(&map_C, &job, C, stages + own, sum, &at, warp, &biases, COLS);
             } else if (way == TMM__HALF_BY_BOXES) {
                 tmm__xhalf_store_boxes(&map_C, &job, stages + own, sum, at.row + warp * 16, at.col,
                                        at.product, COLS);
@@ -18203,7 +18324,8 @@ static inline tmm_status tmm__xhalf_run_wgmma(const tmm__xproduct *given, const 
         void *arguments[] = {&maps[0], &maps[1], &maps[2], &p->C, &job};
         status = tmm__launch_clusters(plan->kernel, dim3(blocks), 384, job.cluster, 1, plan->bytes,
                                       arguments, p->stream);
-        status = tmm__xsum(status, &q, slices, partials, TMM__SUM_GROUPS);
+        /* Of the last tiles, a thread adds all of an element: 8 threads took three times as long. */
+        status = tmm__xsum(status, &q, slices, partials, plan->rest > 0 ? 1 : TMM__SUM_GROUPS);
     }
     if (memory != NULL) (void)cudaFreeAsync(memory, p->stream);
     return status;

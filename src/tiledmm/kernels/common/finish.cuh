@@ -7,6 +7,7 @@
 #define TMM__ALPHA                           tmm__xalpha
 #define TMM__FACTOR(alpha)                   ((alpha).factor)
 #define TMM__PLAIN(alpha)                    tmm__xplain(alpha)
+#define TMM__BARE(alpha)                     tmm__xbare((alpha).factor)
 #define TMM__OF_PRODUCT(alpha, product)      tmm__xof_product((alpha).factor, &(alpha).after, product)
 #define TMM__OF_JOB(alpha, job, product)     tmm__xof_product(alpha, &(job).after, product)
 #define TMM__LAST(alpha, sum, old, row, col) tmm__xlast(alpha, sum, old, row, col)
@@ -53,6 +54,14 @@ TMM__DEVICE tmm__xalpha tmm__xof_product(TMM_SCALAR factor, const tmm__after *af
     tmm__xalpha alpha;
     alpha.factor = factor, alpha.after = *after;
     alpha.after.product += product;
+    return alpha;
+}
+
+/* alpha, with nothing after it: where the compiler knows that, it leaves out what would be done. */
+TMM__DEVICE tmm__xalpha tmm__xbare(TMM_SCALAR factor)
+{
+    tmm__xalpha alpha;
+    alpha.factor = factor, alpha.after.active = 0;
     return alpha;
 }
 
