@@ -3458,7 +3458,6 @@ static inline tmm_status tmm__blame_operand(const tmm__operands *o, tmm_status s
 #define tmm__xpipelined_send         TMM_FN(pipelined_send)
 #define tmm__xpipelined_stage        TMM_FN(pipelined_stage)
 #define tmm__xpipelined_store        TMM_FN(pipelined_store)
-#define tmm__xpipelined_store_tn        TMM_FN(pipelined_store_tn)
 #define tmm__xpipelined_tiles        TMM_FN(gemm__pipelined_tiles)
 
 #define tmm__xplan_by        TMM_FN(gemm__plan_by)
@@ -6885,10 +6884,15 @@ TMM_API tmm_status tmm__xgemm_openmp(tmm_op opA, tmm_op opB, long long M, long l
    after alpha op(A) op(B) + beta C, in `after`. FACTOR is alpha itself. PLAIN: nothing after it. */
 #ifndef TMM__ALPHA
 #ifdef TMM_WITH_EPILOGUE
-#define TMM__ALPHA                           tmm__xalpha
-#define TMM__FACTOR(alpha)                   ((alpha).factor)
-#define TMM__PLAIN(alpha)                    tmm__xplain(alpha)
-#define TMM__BARE(alpha)                     tmm__xbare((alpha).factor)
+#define TMM__ALPHA         tmm__xalpha
+#define TMM__FACTOR(alpha) ((alpha).factor)
+#define TMM__PLAIN(alpha)  tmm__xplain(alpha)
+/* The statement that follows twice, with and without an epilogue, and its alpha: jumps over an epilogue
+   wait for instructions, and registers are kept for it. */
+#define TMM__BOTH_WAYS(alpha)                        \
+    for (int finishes = 0; finishes < 2; finishes++) \
+        if (finishes == ((alpha).after.active != 0))
+#define TMM__OF_WAY(alpha)                   (finishes ? (alpha) : tmm__xbare((alpha).factor))
 #define TMM__OF_PRODUCT(alpha, product)      tmm__xof_product((alpha).factor, &(alpha).after, product)
 #define TMM__OF_JOB(alpha, job, product)     tmm__xof_product(alpha, &(job).after, product)
 #define TMM__LAST(alpha, sum, old, row, col) tmm__xlast(alpha, sum, old, row, col)
@@ -6899,9 +6903,11 @@ TMM_API tmm_status tmm__xgemm_openmp(tmm_op opA, tmm_op opB, long long M, long l
      : sizeof(x) == 8 ? (double)(x) < 0                                                    \
                       : (float)(x) < 0)
 #else
-#define TMM__ALPHA                           TMM_SCALAR
-#define TMM__FACTOR(alpha)                   (alpha)
-#define TMM__PLAIN(alpha)                    (alpha)
+#define TMM__ALPHA         TMM_SCALAR
+#define TMM__FACTOR(alpha) (alpha)
+#define TMM__PLAIN(alpha)  (alpha)
+#define TMM__BOTH_WAYS(alpha)
+#define TMM__OF_WAY(alpha)                   (alpha)
 #define TMM__OF_PRODUCT(alpha, product)      (alpha)
 #define TMM__OF_JOB(alpha, job, product)     (alpha)
 #define TMM__LAST(alpha, sum, old, row, col) (TMM__MUL((TMM_SUM)(alpha), sum) + (old))
@@ -8150,40 +8156,6 @@ TMM__DEVICE void tmm__xpipelined_store(TMM_OUT *c0, long long ldc, long long r, 
     }
 }
 
-/* The same for the instance TN. */
-TMM__DEVICE void tmm__xpipelined_store_tn(tmm__xpipelined_place place, long long ldc, long long M,
-                                          long long N, TMM__ALPHA alpha, TMM_SCALAR beta,
-                                          const TMM_SUM (*sum)[8], TMM_TYPE *shared, int thread,
-                                          int triangle, const int rows)
-{
-    enum { STAGED_ROWS = TMM__PIPELINED_STAGED_ROWS, THREADS = TMM__PIPELINED_THREADS };
-    /* STAGED_ROWS at a time go through shared memory, so that there is code for one row.
-       The other instances are slower with this. */
-    bool vector = place.aligned && N % 4 == 0; /* all four columns or none are stored */
-    tmm__xsums4 *own = (tmm__xsums4 *)shared + thread;
-#pragma unroll 1
-    for (int i = 0; i < rows; i += STAGED_ROWS) {
-        tmm__xpipelined_stage(own, i, sum, rows);
-#pragma unroll 1
-        for (int h = 0; h < STAGED_ROWS; h++) {
-            TMM_SUM row_sums[8];
-#pragma unroll
-            for (int q = 0; q < 2; q++) {
-                tmm__xsums4 swapped = own[(2 * h + q) * THREADS];
-#pragma unroll
-                for (int j = 0; j < 4; j++) row_sums[4 * q + j] = swapped.v[j ^ 1];
-            }
-            if (place.row >= place.first_row && place.row < M)
-                tmm__xstore_row(place.C, place.row, place.col, vector,
-                                tmm__triangle_masks(vector ? 0 : triangle, place.mask, place.row,
-                                                    place.col),
-                                alpha, beta, row_sums);
-            place.row++, place.C += ldc;
-        }
-        if ((i + STAGED_ROWS) % 4 == 0) place.row += 12, place.C += 12 * ldc;
-    }
-}
-
 #if TMM__CLUSTERS
 /* Sends a thread's sums to the blocks of its cluster, `part` vectors to each, as slice `rank`.
    `all`: the vectors that it is sent, as [slice][vector][thread]. */
@@ -8523,28 +8495,39 @@ TMM_KERNEL void __launch_bounds__(128, TMM__PIPELINED_BLOCKS)
         tmm__xpipelined_find_place(&place, &s, tile, thread, M, N, C + blockIdx.z * batchC, ldc,
                                    ROWS);
         if (TN) {
-#ifdef TMM_WITH_EPILOGUE
-            if (!alpha.after.active)
-                tmm__xpipelined_store_tn(place, ldc, M, N, TMM__BARE(alpha), beta, sum, shared,
-                                         thread, TMM__TRIANGLE(&s), ROWS);
-            else
-#endif
-                tmm__xpipelined_store_tn(place, ldc, M, N, alpha, beta, sum, shared, thread,
-                                         TMM__TRIANGLE(&s), ROWS);
+            /* STAGED_ROWS at a time go through shared memory, so that there is code for one row.
+               The other instances are slower with this. */
+            bool vector = place.aligned && N % 4 == 0; /* all four columns or none are stored */
+            tmm__xsums4 *own = (tmm__xsums4 *)shared + thread;
+            TMM__BOTH_WAYS(alpha)
+#pragma unroll 1
+            for (int i = 0; i < ROWS; i += STAGED_ROWS) {
+                tmm__xpipelined_stage(own, i, sum, ROWS);
+#pragma unroll 1
+                for (int h = 0; h < STAGED_ROWS; h++) {
+                    TMM_SUM row_sums[8];
+#pragma unroll
+                    for (int q = 0; q < 2; q++) {
+                        tmm__xsums4 swapped = own[(2 * h + q) * THREADS];
+#pragma unroll
+                        for (int j = 0; j < 4; j++) row_sums[4 * q + j] = swapped.v[j ^ 1];
+                    }
+                    if (place.row >= place.first_row && place.row < M)
+                        tmm__xstore_row(place.C, place.row, place.col, vector,
+                                        tmm__triangle_masks(vector ? 0 : TMM__TRIANGLE(&s),
+                                                            place.mask, place.row, place.col),
+                                        TMM__OF_WAY(alpha), beta, row_sums);
+                    place.row++, place.C += ldc;
+                }
+                if ((i + STAGED_ROWS) % 4 == 0) place.row += 12, place.C += 12 * ldc;
+            }
             __syncthreads(); /* the copies of the next work may begin */
             continue;
         }
-#ifdef TMM_WITH_EPILOGUE
-        if (!alpha.after.active) {
-            tmm__xpipelined_store(place.C, ldc, place.row, place.first_row, M, place.col,
-                                  place.aligned && N % 4 == 0, place.mask, TMM__BARE(alpha), beta,
-                                  sum, ROWS, TMM__TRIANGLE(&s));
-            continue;
-        }
-#endif
+        TMM__BOTH_WAYS(alpha)
         tmm__xpipelined_store(place.C, ldc, place.row, place.first_row, M, place.col,
-                              place.aligned && N % 4 == 0, place.mask, alpha, beta, sum, ROWS,
-                              TMM__TRIANGLE(&s));
+                              place.aligned && N % 4 == 0, place.mask, TMM__OF_WAY(alpha), beta,
+                              sum, ROWS, TMM__TRIANGLE(&s));
     }
 #endif
 }
@@ -9189,31 +9172,28 @@ TMM_KERNEL void __launch_bounds__(256, tmm__small_blocks)
             continue;
         }
         TMM_OUT *out = C + r * ldc + c;
-        if (!fits || c + WIDE > cols_left) {
-            unsigned mask = c + WIDE > cols_left ? (1u << (cols_left - c)) - 1 : (1u << WIDE) - 1;
-            tmm__xstore_masked(out, tile_row + r, tile_col + c, WIDE, mask,
-                               TMM__OF_PRODUCT(alpha, product), beta, total.v);
-            continue;
+        TMM__BOTH_WAYS(alpha)
+        {
+            if (!fits || c + WIDE > cols_left) {
+                unsigned mask =
+                    c + WIDE > cols_left ? (1u << (cols_left - c)) - 1 : (1u << WIDE) - 1;
+                tmm__xstore_masked(out, tile_row + r, tile_col + c, WIDE, mask,
+                                   TMM__OF_WAY(TMM__OF_PRODUCT(alpha, product)), beta, total.v);
+                continue;
+            }
+            tmm__xvector_outs old;
+#pragma unroll
+            for (int j = 0; j < WIDE; j++) old.v[j] = 0;
+            if ((TMM_SUM)beta != 0) old = *(const tmm__xvector_outs *)out;
+#pragma unroll
+            for (int j = 0; j < WIDE; j++) {
+                TMM_SUM more =
+                    (TMM_SUM)beta != 0 ? TMM__MUL((TMM_SUM)beta, (TMM_SUM)old.v[j]) : (TMM_SUM)0;
+                old.v[j] = tmm__xvalue(total.v[j], TMM__OF_WAY(TMM__OF_PRODUCT(alpha, product)),
+                                       more, true, tile_row + r, tile_col + c + j);
+            }
+            *(tmm__xvector_outs *)out = old;
         }
-        tmm__xvector_outs old;
-#pragma unroll
-        for (int j = 0; j < WIDE; j++) old.v[j] = 0;
-        if ((TMM_SUM)beta != 0) old = *(const tmm__xvector_outs *)out;
-#pragma unroll
-        for (int j = 0; j < WIDE; j++) {
-            TMM_SUM more =
-                (TMM_SUM)beta != 0 ? TMM__MUL((TMM_SUM)beta, (TMM_SUM)old.v[j]) : (TMM_SUM)0;
-            total.v[j] = TMM__MUL((TMM_SUM)TMM__FACTOR(alpha), total.v[j]) + more;
-        }
-#ifdef TMM_WITH_EPILOGUE
-        const TMM__ALPHA of_product = TMM__OF_PRODUCT(alpha, product);
-        tmm__xfinish(&of_product.after, total.v, WIDE, (1u << WIDE) - 1, tile_row + r,
-                     tile_col + c);
-#endif
-#pragma unroll
-        for (int j = 0; j < WIDE; j++)
-            old.v[j] = tmm__xrounded(total.v[j], true, tile_row + r, tile_col + c + j);
-        *(tmm__xvector_outs *)out = old;
     }
 #endif
 }
@@ -12126,89 +12106,89 @@ TMM__DEVICE void tmm__xhalf_load_biases(tmm__xhalf_biases *biases, const tmm__ha
 #endif
 }
 
-/* Stores by TMA what is more than alpha sum: 32 columns after 32, so little code; see tmm__xhalf_store. C
-   has been read before it is written, since what is written is made of it. */
+/* Stores by TMA what is more than alpha sum: 64 columns after 64, each moved to the place of the first, so
+   that there is little code, without branches that choose a place. C has been read before it is written,
+   since what is written is made of it. `sum` and `biases` are lost. */
 TMM__DEVICE void tmm__xhalf_more_boxes(const tmm__half_map *map, const tmm__half_job *job,
-                                       TMM_OUT *C, unsigned own, const float *sum,
+                                       TMM_OUT *C, unsigned own, float *sum,
                                        const tmm__half_item *at, int warp,
-                                       const tmm__xhalf_biases *biases, const int cols)
+                                       tmm__xhalf_biases *biases, const int cols)
 {
-    enum { PART = 128 / sizeof(TMM_OUT), PIECES = PART / 32 };
+    enum { WIDE = sizeof(TMM_OUT) == 4, PART = WIDE ? 32 : 64 };
+    int row = at->row + warp * 16, last = at->col + cols;
     bool of_D = false;
-    /* Pieces of boxes that have columns of C. */
-    const int boxes = (int)min((job->N - at->col + PART - 1) / PART, (long long)(cols / PART));
-    const int pieces = at->row + warp * 16 < job->M ? boxes * PIECES : 0;
-    int sent = 0;
 #ifdef TMM_WITH_EPILOGUE
     of_D = job->after.active && job->after.D != NULL;
 #endif
+    if (last > job->N) last = (int)job->N;
+    if (row >= job->M) last = 0;
+#ifdef TMM_WITH_SYRK
+    if (job->triangle == TMM__LOWER && last > row + 16) last = row + 16;
+#endif
     if (threadIdx.x % 32 == 0) TMM__HALF_BOXES_WAIT(0);
     __syncwarp();
-    if (pieces > 0 && (job->beta != 0 || of_D))
-        tmm__xhalf_ask_piece(job, C, at->product, at->row + warp * 16, at->col, of_D, own, 0);
+    if (at->col < last && (job->beta != 0 || of_D))
+        tmm__xhalf_ask_piece(job, C, at->product, row, at->col, of_D, own, 0);
 #pragma unroll 1
-    for (int n = 0; n < pieces; n++) {
-        int lane = threadIdx.x % 32, row = at->row + warp * 16, product = at->product;
+    for (int col = at->col; col < last; col += 64) {
+        int lane = threadIdx.x % 32, product = at->product;
         TMM__HIDE(lane);
         TMM__HIDE(row);
         TMM__HIDE(product); /* or what follows from them is kept in registers through the loop */
-        const int first = at->col + n / PIECES * PART, col = at->col + n * 32;
-        const unsigned box = own + sent % 2 * 2048, half = n % PIECES * 64;
         const float alpha = job->alpha, beta = job->beta, zero = beta == 0 ? 0.0f : -0.0f;
-        float x[16], bias[8];
-#ifdef TMM_WITH_SYRK
-        if (job->triangle == TMM__LOWER && first > row + 15) break;
-        if (job->triangle == TMM__UPPER && first + PART <= row) continue;
-#endif
+        const bool asks = beta != 0 || of_D;
 #pragma unroll
-        for (int i = 0; i < 8; i++) bias[i] = zero;
+        for (int p = 0; p < 2; p++) {
+            const int here = col + p * 32, first = WIDE ? here : col;
+            const unsigned half = WIDE ? 0 : p * 64;
+            const unsigned box = own + (WIDE ? p : (col - at->col) / 64 % 2) * 2048;
+            float x[16], bias[8];
+#pragma unroll
+            for (int i = 0; i < 8; i++) bias[i] = zero;
 #ifdef TMM_WITH_EPILOGUE
-        if (job->after.active && job->after.col_bias != NULL) {
-            tmm__xouts2 pair = biases->pairs[0];
+            if (job->after.active && job->after.col_bias != NULL) {
 #pragma unroll
-            for (int i = 1; i < cols / 64; i++)
-                if (n / 2 == i) pair = biases->pairs[i];
-#pragma unroll
-            for (int i = 0; i < 4; i++)
-                tmm__xhalf_from_lane(&bias[2 * i], pair, n % 2 * 16 + 4 * i + lane % 4);
-        }
+                for (int i = 0; i < 4; i++)
+                    tmm__xhalf_from_lane(&bias[2 * i], biases->pairs[0], p * 16 + 4 * i + lane % 4);
+            }
 #endif
-#pragma unroll
-        for (int i = 0; i < cols / 32; i++) {
-            if (i != n) continue;
 #pragma unroll
             for (int j = 0; j < 16; j++)
-                x[j] = __fmaf_rn(alpha, sum[i * 16 + j], bias[j / 4 * 2 + j % 2]);
-        }
+                x[j] = __fmaf_rn(alpha, sum[p * 16 + j], bias[j / 4 * 2 + j % 2]);
 #ifdef TMM_WITH_SYRK
-        if ((job->triangle == TMM__LOWER && first + PART - 1 > row) ||
-            (job->triangle == TMM__UPPER && first < row + 15)) {
-            tmm__xhalf_diagonal(job, C + product * job->batchC, x, row + lane / 4,
-                                col + lane % 4 * 2);
-            continue;
-        }
-#endif
-        if (beta != 0) tmm__xhalf_add(x, beta, box, half);
-#ifdef TMM_WITH_EPILOGUE
-        if (job->after.active) {
-            if (job->after.row_bias != NULL) {
-#pragma unroll
-                for (int j = 0; j < 16; j++) x[j] += biases->rows[j / 2 % 2];
+            if ((job->triangle == TMM__LOWER && first + PART - 1 > row) ||
+                (job->triangle == TMM__UPPER && first < row + 15)) {
+                tmm__xhalf_diagonal(job, C + product * job->batchC, x, row + lane / 4,
+                                    here + lane % 4 * 2);
+                continue;
             }
-            tmm__xhalf_activate(&job->after, x);
-        }
-        if (of_D) tmm__xhalf_add(x, job->after.gamma_float, box, half);
 #endif
-        tmm__xhalf_to_box(box + (tmm__xhalf_box_place(lane) ^ half), x);
-        if (n % PIECES == PIECES - 1) {
-            tmm__xhalf_send_box(map, box, row, first, product);
-            sent++;
-            if (lane == 0) TMM__HALF_BOXES_WAIT(1); /* the other box has been read */
-            __syncwarp();
+            if (beta != 0) tmm__xhalf_add(x, beta, box, half);
+#ifdef TMM_WITH_EPILOGUE
+            if (job->after.active) {
+                if (job->after.row_bias != NULL) {
+#pragma unroll
+                    for (int j = 0; j < 16; j++) x[j] += biases->rows[j / 2 % 2];
+                }
+                tmm__xhalf_activate(&job->after, x);
+            }
+            if (of_D) tmm__xhalf_add(x, job->after.gamma_float, box, half);
+#endif
+            tmm__xhalf_to_box(box + (tmm__xhalf_box_place(lane) ^ half), x);
+            if (WIDE || p == 1) {
+                tmm__xhalf_send_box(map, box, row, first, product);
+                if (lane == 0) TMM__HALF_BOXES_WAIT(1); /* the other box has been read */
+                __syncwarp();
+            }
+            const unsigned other = own + (WIDE ? 1 - p : (here + 32 - at->col) / 64 % 2) * 2048;
+            if (asks && here + 32 < last)
+                tmm__xhalf_ask_piece(job, C, product, row, here + 32, of_D, other,
+                                     WIDE ? 0 : 64 - half);
         }
-        if (n + 1 < pieces && (beta != 0 || of_D))
-            tmm__xhalf_ask_piece(job, C, product, row, col + 32, of_D, own + sent % 2 * 2048,
-                                 (n + 1) % PIECES * 64);
+#pragma unroll
+        for (int i = 0; i < cols / 2 - 32; i++) sum[i] = sum[i + 32];
+#pragma unroll
+        for (int i = 0; i < cols / 64 - 1; i++) biases->pairs[i] = biases->pairs[i + 1];
     }
 }
 #undef TMM__HALF_TYPE
@@ -17872,9 +17852,10 @@ static inline void tmm__xtensor_tiles(tmm__plan *c, const tmm__xproduct *p, int 
         if (!large && d.cut_k) /* a multiprocessor has one of their blocks */
             d.clusters =
                 tmm__clusters(i->kernel, device->shared / 2, tile_m * tile_n / 512, 4 * SIZE);
-        if (!large) /* what lies outside is not copied */
-            d.load.copied =
-                (int)SIZE * ((double)p->M / d.tiles_down + (double)p->N / d.tiles_across);
+        if (!large) { /* what lies outside is not copied; a triangle's tiles are folded: d has others */
+            const tmm__tiling all = tmm__tile(0, p->M, p->N, tile_m, tile_n);
+            d.load.copied = (int)SIZE * ((double)p->M / all.down + (double)p->N / all.across);
+        }
         d.load.copied *= tmm__tuned()->tensor.copied;
         /* 64 x 64 can copy through L1. */
         const double within =

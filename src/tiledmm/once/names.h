@@ -237,7 +237,6 @@
 #define tmm__xpipelined_send         TMM_FN(pipelined_send)
 #define tmm__xpipelined_stage        TMM_FN(pipelined_stage)
 #define tmm__xpipelined_store        TMM_FN(pipelined_store)
-#define tmm__xpipelined_store_tn        TMM_FN(pipelined_store_tn)
 #define tmm__xpipelined_tiles        TMM_FN(gemm__pipelined_tiles)
 
 #define tmm__xplan_by        TMM_FN(gemm__plan_by)

@@ -130,40 +130,6 @@ TMM__DEVICE void tmm__xpipelined_store(TMM_OUT *c0, long long ldc, long long r, 
     }
 }
 
-/* The same for the instance TN. */
-TMM__DEVICE void tmm__xpipelined_store_tn(tmm__xpipelined_place place, long long ldc, long long M,
-                                          long long N, TMM__ALPHA alpha, TMM_SCALAR beta,
-                                          const TMM_SUM (*sum)[8], TMM_TYPE *shared, int thread,
-                                          int triangle, const int rows)
-{
-    enum { STAGED_ROWS = TMM__PIPELINED_STAGED_ROWS, THREADS = TMM__PIPELINED_THREADS };
-    /* STAGED_ROWS at a time go through shared memory, so that there is code for one row.
-       The other instances are slower with this. */
-    bool vector = place.aligned && N % 4 == 0; /* all four columns or none are stored */
-    tmm__xsums4 *own = (tmm__xsums4 *)shared + thread;
-#pragma unroll 1
-    for (int i = 0; i < rows; i += STAGED_ROWS) {
-        tmm__xpipelined_stage(own, i, sum, rows);
-#pragma unroll 1
-        for (int h = 0; h < STAGED_ROWS; h++) {
-            TMM_SUM row_sums[8];
-#pragma unroll
-            for (int q = 0; q < 2; q++) {
-                tmm__xsums4 swapped = own[(2 * h + q) * THREADS];
-#pragma unroll
-                for (int j = 0; j < 4; j++) row_sums[4 * q + j] = swapped.v[j ^ 1];
-            }
-            if (place.row >= place.first_row && place.row < M)
-                tmm__xstore_row(place.C, place.row, place.col, vector,
-                                tmm__triangle_masks(vector ? 0 : triangle, place.mask, place.row,
-                                                    place.col),
-                                alpha, beta, row_sums);
-            place.row++, place.C += ldc;
-        }
-        if ((i + STAGED_ROWS) % 4 == 0) place.row += 12, place.C += 12 * ldc;
-    }
-}
-
 #if TMM__CLUSTERS
 /* Sends a thread's sums to the blocks of its cluster, `part` vectors to each, as slice `rank`.
    `all`: the vectors that it is sent, as [slice][vector][thread]. */

@@ -355,31 +355,28 @@ TMM_KERNEL void __launch_bounds__(256, tmm__small_blocks)
             continue;
         }
         TMM_OUT *out = C + r * ldc + c;
-        if (!fits || c + WIDE > cols_left) {
-            unsigned mask = c + WIDE > cols_left ? (1u << (cols_left - c)) - 1 : (1u << WIDE) - 1;
-            tmm__xstore_masked(out, tile_row + r, tile_col + c, WIDE, mask,
-                               TMM__OF_PRODUCT(alpha, product), beta, total.v);
-            continue;
+        TMM__BOTH_WAYS(alpha)
+        {
+            if (!fits || c + WIDE > cols_left) {
+                unsigned mask =
+                    c + WIDE > cols_left ? (1u << (cols_left - c)) - 1 : (1u << WIDE) - 1;
+                tmm__xstore_masked(out, tile_row + r, tile_col + c, WIDE, mask,
+                                   TMM__OF_WAY(TMM__OF_PRODUCT(alpha, product)), beta, total.v);
+                continue;
+            }
+            tmm__xvector_outs old;
+#pragma unroll
+            for (int j = 0; j < WIDE; j++) old.v[j] = 0;
+            if ((TMM_SUM)beta != 0) old = *(const tmm__xvector_outs *)out;
+#pragma unroll
+            for (int j = 0; j < WIDE; j++) {
+                TMM_SUM more =
+                    (TMM_SUM)beta != 0 ? TMM__MUL((TMM_SUM)beta, (TMM_SUM)old.v[j]) : (TMM_SUM)0;
+                old.v[j] = tmm__xvalue(total.v[j], TMM__OF_WAY(TMM__OF_PRODUCT(alpha, product)),
+                                       more, true, tile_row + r, tile_col + c + j);
+            }
+            *(tmm__xvector_outs *)out = old;
         }
-        tmm__xvector_outs old;
-#pragma unroll
-        for (int j = 0; j < WIDE; j++) old.v[j] = 0;
-        if ((TMM_SUM)beta != 0) old = *(const tmm__xvector_outs *)out;
-#pragma unroll
-        for (int j = 0; j < WIDE; j++) {
-            TMM_SUM more =
-                (TMM_SUM)beta != 0 ? TMM__MUL((TMM_SUM)beta, (TMM_SUM)old.v[j]) : (TMM_SUM)0;
-            total.v[j] = TMM__MUL((TMM_SUM)TMM__FACTOR(alpha), total.v[j]) + more;
-        }
-#ifdef TMM_WITH_EPILOGUE
-        const TMM__ALPHA of_product = TMM__OF_PRODUCT(alpha, product);
-        tmm__xfinish(&of_product.after, total.v, WIDE, (1u << WIDE) - 1, tile_row + r,
-                     tile_col + c);
-#endif
-#pragma unroll
-        for (int j = 0; j < WIDE; j++)
-            old.v[j] = tmm__xrounded(total.v[j], true, tile_row + r, tile_col + c + j);
-        *(tmm__xvector_outs *)out = old;
     }
 #endif
 }

@@ -253,89 +253,89 @@ TMM__DEVICE void tmm__xhalf_load_biases(tmm__xhalf_biases *biases, const tmm__ha
 #endif
 }
 
-/* Stores by TMA what is more than alpha sum: 32 columns after 32, so little code; see tmm__xhalf_store. C
-   has been read before it is written, since what is written is made of it. */
+/* Stores by TMA what is more than alpha sum: 64 columns after 64, each moved to the place of the first, so
+   that there is little code, without branches that choose a place. C has been read before it is written,
+   since what is written is made of it. `sum` and `biases` are lost. */
 TMM__DEVICE void tmm__xhalf_more_boxes(const tmm__half_map *map, const tmm__half_job *job,
-                                       TMM_OUT *C, unsigned own, const float *sum,
+                                       TMM_OUT *C, unsigned own, float *sum,
                                        const tmm__half_item *at, int warp,
-                                       const tmm__xhalf_biases *biases, const int cols)
+                                       tmm__xhalf_biases *biases, const int cols)
 {
-    enum { PART = 128 / sizeof(TMM_OUT), PIECES = PART / 32 };
+    enum { WIDE = sizeof(TMM_OUT) == 4, PART = WIDE ? 32 : 64 };
+    int row = at->row + warp * 16, last = at->col + cols;
     bool of_D = false;
-    /* Pieces of boxes that have columns of C. */
-    const int boxes = (int)min((job->N - at->col + PART - 1) / PART, (long long)(cols / PART));
-    const int pieces = at->row + warp * 16 < job->M ? boxes * PIECES : 0;
-    int sent = 0;
 #ifdef TMM_WITH_EPILOGUE
     of_D = job->after.active && job->after.D != NULL;
 #endif
+    if (last > job->N) last = (int)job->N;
+    if (row >= job->M) last = 0;
+#ifdef TMM_WITH_SYRK
+    if (job->triangle == TMM__LOWER && last > row + 16) last = row + 16;
+#endif
     if (threadIdx.x % 32 == 0) TMM__HALF_BOXES_WAIT(0);
     __syncwarp();
-    if (pieces > 0 && (job->beta != 0 || of_D))
-        tmm__xhalf_ask_piece(job, C, at->product, at->row + warp * 16, at->col, of_D, own, 0);
+    if (at->col < last && (job->beta != 0 || of_D))
+        tmm__xhalf_ask_piece(job, C, at->product, row, at->col, of_D, own, 0);
 #pragma unroll 1
-    for (int n = 0; n < pieces; n++) {
-        int lane = threadIdx.x % 32, row = at->row + warp * 16, product = at->product;
+    for (int col = at->col; col < last; col += 64) {
+        int lane = threadIdx.x % 32, product = at->product;
         TMM__HIDE(lane);
         TMM__HIDE(row);
         TMM__HIDE(product); /* or what follows from them is kept in registers through the loop */
-        const int first = at->col + n / PIECES * PART, col = at->col + n * 32;
-        const unsigned box = own + sent % 2 * 2048, half = n % PIECES * 64;
         const float alpha = job->alpha, beta = job->beta, zero = beta == 0 ? 0.0f : -0.0f;
-        float x[16], bias[8];
-#ifdef TMM_WITH_SYRK
-        if (job->triangle == TMM__LOWER && first > row + 15) break;
-        if (job->triangle == TMM__UPPER && first + PART <= row) continue;
-#endif
+        const bool asks = beta != 0 || of_D;
 #pragma unroll
-        for (int i = 0; i < 8; i++) bias[i] = zero;
+        for (int p = 0; p < 2; p++) {
+            const int here = col + p * 32, first = WIDE ? here : col;
+            const unsigned half = WIDE ? 0 : p * 64;
+            const unsigned box = own + (WIDE ? p : (col - at->col) / 64 % 2) * 2048;
+            float x[16], bias[8];
+#pragma unroll
+            for (int i = 0; i < 8; i++) bias[i] = zero;
 #ifdef TMM_WITH_EPILOGUE
-        if (job->after.active && job->after.col_bias != NULL) {
-            tmm__xouts2 pair = biases->pairs[0];
+            if (job->after.active && job->after.col_bias != NULL) {
 #pragma unroll
-            for (int i = 1; i < cols / 64; i++)
-                if (n / 2 == i) pair = biases->pairs[i];
-#pragma unroll
-            for (int i = 0; i < 4; i++)
-                tmm__xhalf_from_lane(&bias[2 * i], pair, n % 2 * 16 + 4 * i + lane % 4);
-        }
+                for (int i = 0; i < 4; i++)
+                    tmm__xhalf_from_lane(&bias[2 * i], biases->pairs[0], p * 16 + 4 * i + lane % 4);
+            }
 #endif
-#pragma unroll
-        for (int i = 0; i < cols / 32; i++) {
-            if (i != n) continue;
 #pragma unroll
             for (int j = 0; j < 16; j++)
-                x[j] = __fmaf_rn(alpha, sum[i * 16 + j], bias[j / 4 * 2 + j % 2]);
-        }
+                x[j] = __fmaf_rn(alpha, sum[p * 16 + j], bias[j / 4 * 2 + j % 2]);
 #ifdef TMM_WITH_SYRK
-        if ((job->triangle == TMM__LOWER && first + PART - 1 > row) ||
-            (job->triangle == TMM__UPPER && first < row + 15)) {
-            tmm__xhalf_diagonal(job, C + product * job->batchC, x, row + lane / 4,
-                                col + lane % 4 * 2);
-            continue;
-        }
-#endif
-        if (beta != 0) tmm__xhalf_add(x, beta, box, half);
-#ifdef TMM_WITH_EPILOGUE
-        if (job->after.active) {
-            if (job->after.row_bias != NULL) {
-#pragma unroll
-                for (int j = 0; j < 16; j++) x[j] += biases->rows[j / 2 % 2];
+            if ((job->triangle == TMM__LOWER && first + PART - 1 > row) ||
+                (job->triangle == TMM__UPPER && first < row + 15)) {
+                tmm__xhalf_diagonal(job, C + product * job->batchC, x, row + lane / 4,
+                                    here + lane % 4 * 2);
+                continue;
             }
-            tmm__xhalf_activate(&job->after, x);
-        }
-        if (of_D) tmm__xhalf_add(x, job->after.gamma_float, box, half);
 #endif
-        tmm__xhalf_to_box(box + (tmm__xhalf_box_place(lane) ^ half), x);
-        if (n % PIECES == PIECES - 1) {
-            tmm__xhalf_send_box(map, box, row, first, product);
-            sent++;
-            if (lane == 0) TMM__HALF_BOXES_WAIT(1); /* the other box has been read */
-            __syncwarp();
+            if (beta != 0) tmm__xhalf_add(x, beta, box, half);
+#ifdef TMM_WITH_EPILOGUE
+            if (job->after.active) {
+                if (job->after.row_bias != NULL) {
+#pragma unroll
+                    for (int j = 0; j < 16; j++) x[j] += biases->rows[j / 2 % 2];
+                }
+                tmm__xhalf_activate(&job->after, x);
+            }
+            if (of_D) tmm__xhalf_add(x, job->after.gamma_float, box, half);
+#endif
+            tmm__xhalf_to_box(box + (tmm__xhalf_box_place(lane) ^ half), x);
+            if (WIDE || p == 1) {
+                tmm__xhalf_send_box(map, box, row, first, product);
+                if (lane == 0) TMM__HALF_BOXES_WAIT(1); /* the other box has been read */
+                __syncwarp();
+            }
+            const unsigned other = own + (WIDE ? 1 - p : (here + 32 - at->col) / 64 % 2) * 2048;
+            if (asks && here + 32 < last)
+                tmm__xhalf_ask_piece(job, C, product, row, here + 32, of_D, other,
+                                     WIDE ? 0 : 64 - half);
         }
-        if (n + 1 < pieces && (beta != 0 || of_D))
-            tmm__xhalf_ask_piece(job, C, product, row, col + 32, of_D, own + sent % 2 * 2048,
-                                 (n + 1) % PIECES * 64);
+#pragma unroll
+        for (int i = 0; i < cols / 2 - 32; i++) sum[i] = sum[i + 32];
+#pragma unroll
+        for (int i = 0; i < cols / 64 - 1; i++) biases->pairs[i] = biases->pairs[i + 1];
     }
 }
 #undef TMM__HALF_TYPE
