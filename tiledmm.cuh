@@ -9153,7 +9153,8 @@ TMM_KERNEL void __launch_bounds__(256, tmm__small_blocks)
     C += product * batchC + tile_row * ldc + tile_col;
     bool alignedC = ((size_t)C | ldc * sizeof(TMM_OUT)) % alignof(tmm__xvector_outs) == 0;
     /* The team's partial tiles begin with that of its member 0. */
-    const unsigned char *team_memory = tmm__memory + (warp - member) * tmm__small_warp;
+    const unsigned char *ours = tmm__memory + (warp - member) * tmm__small_warp;
+    TMM__BOTH_WAYS(alpha)
 #pragma unroll 1
     for (int wide = member * 32 + lane; wide < ROWS * COLS / WIDE; wide += 32 * team) {
         int r = wide / (COLS / WIDE), c = wide % (COLS / WIDE) * WIDE;
@@ -9161,39 +9162,34 @@ TMM_KERNEL void __launch_bounds__(256, tmm__small_blocks)
         int parts = gridDim.y, fits = alignedC;
         TMM__HIDE(parts);
         TMM__HIDE(fits); /* or there would be a loop for each */
-        tmm__xvector_sums total =
-            tmm__small_add(team_memory + (r * LDC + c) * sizeof(TMM_SUM), members);
+        tmm__xvector_sums all = tmm__small_add(ours + (r * LDC + c) * sizeof(TMM_SUM), members);
         if (parts > 1) {
             long long matrix = product * (long long)parts + blockIdx.y;
             TMM_SUM *p = partials + (matrix * M + tile_row + r) * N + tile_col + c;
 #pragma unroll
             for (int j = 0; j < WIDE; j++)
-                if (c + j < cols_left) p[j] = total.v[j];
+                if (c + j < cols_left) p[j] = all.v[j];
             continue;
         }
         TMM_OUT *out = C + r * ldc + c;
-        TMM__BOTH_WAYS(alpha)
-        {
-            if (!fits || c + WIDE > cols_left) {
-                unsigned mask =
-                    c + WIDE > cols_left ? (1u << (cols_left - c)) - 1 : (1u << WIDE) - 1;
-                tmm__xstore_masked(out, tile_row + r, tile_col + c, WIDE, mask,
-                                   TMM__OF_WAY(TMM__OF_PRODUCT(alpha, product)), beta, total.v);
-                continue;
-            }
-            tmm__xvector_outs old;
-#pragma unroll
-            for (int j = 0; j < WIDE; j++) old.v[j] = 0;
-            if ((TMM_SUM)beta != 0) old = *(const tmm__xvector_outs *)out;
-#pragma unroll
-            for (int j = 0; j < WIDE; j++) {
-                TMM_SUM more =
-                    (TMM_SUM)beta != 0 ? TMM__MUL((TMM_SUM)beta, (TMM_SUM)old.v[j]) : (TMM_SUM)0;
-                old.v[j] = tmm__xvalue(total.v[j], TMM__OF_WAY(TMM__OF_PRODUCT(alpha, product)),
-                                       more, true, tile_row + r, tile_col + c + j);
-            }
-            *(tmm__xvector_outs *)out = old;
+        if (!fits || c + WIDE > cols_left) {
+            unsigned mask = c + WIDE > cols_left ? (1u << (cols_left - c)) - 1 : (1u << WIDE) - 1;
+            tmm__xstore_masked(out, tile_row + r, tile_col + c, WIDE, mask,
+                               TMM__OF_WAY(TMM__OF_PRODUCT(alpha, product)), beta, all.v);
+            continue;
         }
+        tmm__xvector_outs old;
+#pragma unroll
+        for (int j = 0; j < WIDE; j++) old.v[j] = 0;
+        if ((TMM_SUM)beta != 0) old = *(const tmm__xvector_outs *)out;
+#pragma unroll
+        for (int j = 0; j < WIDE; j++) {
+            TMM_SUM more =
+                (TMM_SUM)beta != 0 ? TMM__MUL((TMM_SUM)beta, (TMM_SUM)old.v[j]) : (TMM_SUM)0;
+            old.v[j] = tmm__xvalue(all.v[j], TMM__OF_WAY(TMM__OF_PRODUCT(alpha, product)), more,
+                                   true, tile_row + r, tile_col + c + j);
+        }
+        *(tmm__xvector_outs *)out = old;
     }
 #endif
 }
@@ -12246,8 +12242,7 @@ TMM__DEVICE int tmm__xhalf_by_boxes(const tmm__half_job *job, const tmm__half_it
 }
 #endif
 /* src/tiledmm/kernels/tensor_half/wgmma_kernel.cuh. Elements of 16 bits by wgmma: the kernel.
-   Uses: kernels/common/tensor_ptx.cuh, wgmma.cuh, wgmma_store.cuh, wgmma_boxes.cuh, once/.
-   Used by: launch.h. */
+   Uses: kernels/common/tensor_ptx.cuh, kernels/tensor_half/, once/. Used by: launch.h. */
 #if defined(TMM__PASS) && TMM__HALF_TENSOR && (TMM__HALF_WGMMA_LIST(TMM__IN_PASS) 0)
 enum {
     tmm__half_wgmma_bytes = TMM__HALF_WGMMA_BYTES(TMM__HALF_WGMMA_COLS, TMM__HALF_WGMMA_STAGES)

@@ -1,6 +1,5 @@
 /* src/tiledmm/kernels/tensor_half/wgmma_kernel.cuh. Elements of 16 bits by wgmma: the kernel.
-   Uses: kernels/common/tensor_ptx.cuh, wgmma.cuh, wgmma_store.cuh, wgmma_boxes.cuh, once/.
-   Used by: launch.h. */
+   Uses: kernels/common/tensor_ptx.cuh, kernels/tensor_half/, once/. Used by: launch.h. */
 #if defined(TMM__PASS) && TMM__HALF_TENSOR && (TMM__HALF_WGMMA_LIST(TMM__IN_PASS) 0)
 enum {
     tmm__half_wgmma_bytes = TMM__HALF_WGMMA_BYTES(TMM__HALF_WGMMA_COLS, TMM__HALF_WGMMA_STAGES)
