@@ -1879,10 +1879,9 @@ static inline long long tmm__min(long long a, long long b)
    kernels.
    Uses: config.h. Used by: launch/, costs.h, device.h, type/explain.h, kernels/. */
 #if TMM__HOST && !defined(TMM__ONCE)
-/* A GPU is described by what it does in a nanosecond (tmm__gpu), one that was not measured by
-   its data sheet. A kernel is described by the clocks of its blocks (tmm__costs), those of an
-   H200, which GPUs share as far as they share instructions. bench/notes/choice.md says how they
-   were found. */
+/* A GPU is described by what it does in a nanosecond (tmm__gpu), one that was not measured by its data
+   sheet. A kernel is described by the clocks of its blocks (tmm__costs), those of an H200, which GPUs share
+   as far as they share instructions. bench/notes/choice.md says how they were found. */
 
 /* Types that have numbers of their own. */
 enum { TMM__TUNED_AS_FLOAT, TMM__TUNED_AS_DOUBLE, TMM__TUNED_AS_OTHER, TMM__TUNED_TYPES };
@@ -1927,7 +1926,7 @@ enum {
     TMM__TUNED_TENSOR = 4,
     TMM__TUNED_FLOAT = 4,
     TMM__TUNED_THIN = 4,
-    TMM__TUNED_HALF = 2
+    TMM__TUNED_HALF = 3 /* by wgmma; 2 by mma.sync */
 };
 /* Tiles of KERNEL PIPELINED: 64 x 128 or 128 x 64, and 128 x 128. */
 enum { TMM__SMALL_TILE, TMM__LARGE_TILE, TMM__TILE_SIZES };
@@ -2102,9 +2101,9 @@ typedef struct tmm__costs {
         double add_more; /* more where a block has stored one before */
         double power;    /* as for TENSOR of double, where tensor cores are the limit */
     } thin;
-    /* KERNEL TENSOR HALF by mma.sync; by wgmma: once, a step of 64 k of a tile, and the tile. */
-    tmm__block_costs half[TMM__TUNED_HALF];
-    double half_wgmma[TMM__TUNED_HALF][3];
+    /* KERNEL TENSOR HALF by mma.sync; by wgmma: once, 64 k of a tile, the tile, and one of partial sums. */
+    tmm__block_costs half[2];
+    double half_wgmma[TMM__TUNED_HALF][4];
     /* KERNEL THIN HALF, in nanoseconds: the launch; a block, and each thin line that it stores alone; 64 k of
        16, 64 and 128 thin lines; from asking for a stage to having it; blocks that share k, and each line that
        they add; operands from memory, also where two blocks share lines; KERNEL SUM, and each byte of it.
@@ -2424,8 +2423,9 @@ static const tmm__costs tmm__measured = {
     },
     {
         /* half by wgmma */
-        {2000, 1350, 4500},
-        {2700, 850, 2500},
+        {2600, 1420, 3750, 3150},
+        {3450, 830, 1950, 2550},
+        {3250, 1110, 2500, 2600},
     },
     {
         /* half thin */
@@ -3371,6 +3371,7 @@ static inline tmm_status tmm__blame_operand(const tmm__operands *o, tmm_status s
 #define tmm__xhalf__thin      TMM_FN(gemm__half_thin_way)
 #define tmm__xhalf_wgmma      TMM_FN(gemm__half_wgmma)
 #define tmm__xhalf_wgmma_plan TMM_FN(gemm__half_wgmma_plan)
+#define tmm__xhalf_wgmma_try  TMM_FN(gemm__half_wgmma_try)
 #define tmm__xmap_maker       TMM_FN(gemm__map_maker)
 #define tmm__xhalf_begin      TMM_FN(half_begin)
 #define tmm__xhalf_chunk      TMM_FN(half_chunk)
@@ -11357,9 +11358,13 @@ TMM_KERNEL void __launch_bounds__(128, TMM__HALF_BLOCKS)
 #ifndef TMM__HALF_WGMMA_LIST
 #define TMM__HALF_WGMMA_LIST(_) \
     _(1, 128x256, 256, 4)       \
-    _(2, 128x128, 128, 6)
+    _(2, 128x128, 128, 6)       \
+    _(3, 128x192, 192, 4)
 #define TMM__HALF_WGMMA_COLS   (TMM__HALF_WGMMA_LIST(TMM__VALUE_1) 0)
 #define TMM__HALF_WGMMA_STAGES (TMM__HALF_WGMMA_LIST(TMM__VALUE_2) 0)
+/* Two blocks of a cluster copy half of B each: lines; or, if B does not lie along k and half of its columns
+   are no whole boxes of 64, half of the k. */
+#define TMM__HALF_WGMMA_BY_K(cols) ((cols) % 128 != 0)
 /* Shared memory: the stages, to which 1024 bytes align, and 4 KB through which each of 8 warps stores. */
 #define TMM__HALF_WGMMA_BYTES(cols, stages) ((stages) * (128 + (cols)) * 128 + 1024 + 8 * 4096)
 #endif
@@ -11387,6 +11392,7 @@ typedef struct tmm__half_job {
     int next_A, next_B;     /* 0: all products of the batch share it, else 1 */
     int pairs_down, across; /* tiles: those of a cluster lie above each other */
     int cluster, steps, items;
+    int band;                /* rows of pairs that are walked together */
     int whole, rest, slices; /* items from `whole` on are slices, of the last `rest` tiles */
 #ifdef TMM_WITH_SYRK
     int triangle, squares, ratio_log2; /* of pairs of tiles, see once/triangle.cuh */
@@ -11413,14 +11419,15 @@ TMM__DEVICE tmm__half_item tmm__half_find(const tmm__half_job *job, int item, in
     tmm__half_item at;
     /* Of 32 bits without signs, and none where it is 1: divisions are what a block begins with. */
     const bool cut = item >= job->whole;
-    const unsigned number = cut ? item - job->whole : item, across8 = 8 * job->across;
+    const unsigned number = cut ? item - job->whole : item, wide = job->band * job->across;
     const unsigned tiles = cut ? job->rest : job->pairs_down * job->across;
     const unsigned turn = number < tiles ? 0 : number / tiles;
     const unsigned tile = (cut ? job->whole : 0) + (number - turn * tiles);
-    const unsigned band = tile < across8 ? 0 : tile / across8, place = tile - band * across8;
-    const unsigned high = min(8u, job->pairs_down - band * 8), right = place / high;
+    const unsigned band = tile < wide ? 0 : tile / wide, place = tile - band * wide;
+    const unsigned high = min((unsigned)job->band, job->pairs_down - band * job->band),
+                   right = place / high;
     const unsigned slices = cut ? job->slices : 1;
-    int down = band * 8 + (place - right * high), across = right;
+    int down = band * job->band + (place - right * high), across = right;
 #ifdef TMM_WITH_SYRK
     if (job->triangle != 0)
         tmm__triangle_tile(job->triangle, job->squares, job->ratio_log2, &down, &across);
@@ -11506,6 +11513,14 @@ TMM__DEVICE void tmm__half_arrive(unsigned barrier, int rank)
                                               ", " turns_b ";\n}"                               \
                          : TMM__H64(0), TMM__H64(64)                                            \
                          : "l"(a), "l"(b));                                                     \
+        else if (cols == 192)                                                                   \
+            asm volatile("{\n.reg .pred p;\nsetp.ne.b32 p, 1, 0;\n"                             \
+                         "wgmma.mma_async.sync.aligned.m64n192k16.f32." type "." type           \
+                         " {" TMM__H64_NAMES TMM__TEN(6) TMM__TEN(7) TMM__TEN(                  \
+                             8) "%90, %91, %92, %93, %94, %95}, %96, %97, p, 1, 1, " turns_a    \
+                                ", " turns_b ";\n}"                                             \
+                         : TMM__H64(0), TMM__H16(64), TMM__H16(80)                              \
+                         : "l"(a), "l"(b));                                                     \
         else if (cols == 16)                                                                    \
             asm volatile("{\n.reg .pred p;\nsetp.ne.b32 p, 1, 0;\n"                             \
                          "wgmma.mma_async.sync.aligned.m64n16k16.f32." type "." type            \
@@ -11542,13 +11557,15 @@ TMM__DEVICE void tmm__half_arrive(unsigned barrier, int rank)
 TMM__DEVICE void tmm__xhalf_step(float *c, unsigned at, int group, const int cols,
                                  const int turned_A, const int turned_B)
 {
+    /* A tenth of the instructions of a step made descriptors, each from its address: now the low words of
+       the first ones are added to. Columns of B that lie along them are 8192 bytes further on each 64. */
+    const unsigned long long all = tmm__descriptor(0) - (1ull << 16);
+    const unsigned first_A = (unsigned)tmm__descriptor(at + group * 8192);
+    const unsigned first_B = (unsigned)tmm__descriptor(at + 16384) + (turned_B ? 511u << 16 : 0);
 #pragma unroll
     for (int k = 0; k < 4; k++) {
-        const unsigned long long a =
-            tmm__descriptor(at + group * 8192 + k * (turned_A ? 2048 : 32));
-        const unsigned long long b =
-            tmm__descriptor(at + 16384 + k * (turned_B ? 2048 : 32)) +
-            (turned_B ? 511ull << 16 : 0); /* 64 columns further on: 8192 bytes */
+        const unsigned long long a = all | (first_A + k * (turned_A ? 128 : 2));
+        const unsigned long long b = all | (first_B + k * (turned_B ? 128 : 2));
         if (turned_A && turned_B)
             TMM__HALF_PRODUCT(TMM__HALF_TYPE, "1", "1");
         else if (turned_A)
@@ -11832,7 +11849,8 @@ TMM__DEVICE void tmm__xhalf_store_boxes(const tmm__half_map *map, const tmm__hal
         float x[SUMS];
 #pragma unroll
         for (int i = 0; i < SUMS; i++) x[i] = __fmaf_rn(alpha, sum[part * SUMS + i], 0.0f);
-        if (lane == 0) TMM__HALF_BOXES_WAIT(1);
+        if (lane == 0 && part == 0) TMM__HALF_BOXES_WAIT(0); /* a tile may have had an odd number */
+        if (lane == 0 && part > 0) TMM__HALF_BOXES_WAIT(1);
         __syncwarp();
 #pragma unroll
         for (int q = 0; q < 4; q++) {
@@ -11902,8 +11920,9 @@ TMM__DEVICE bool tmm__xhalf_by_boxes(const tmm__half_job *job, const tmm__half_i
 enum {
     tmm__half_wgmma_bytes = TMM__HALF_WGMMA_BYTES(TMM__HALF_WGMMA_COLS, TMM__HALF_WGMMA_STAGES)
 };
-static_assert(TMM__HALF_WGMMA_COLS == 128 || TMM__HALF_WGMMA_COLS == 256,
-              "TMM__HALF_WGMMA_LIST: a tile has 128 or 256 columns");
+static_assert(TMM__HALF_WGMMA_COLS == 128 || TMM__HALF_WGMMA_COLS == 192 ||
+                  TMM__HALF_WGMMA_COLS == 256,
+              "TMM__HALF_WGMMA_LIST: a tile has 128, 192 or 256 columns");
 static_assert(TMM__HALF_WGMMA_STAGES >= 2 && tmm__half_wgmma_bytes <= 227 * 1024 - 256,
               "TMM__HALF_WGMMA_LIST: stages must be 2 at least, and fit into 227 KB");
 /* KERNEL TENSOR HALF by wgmma. 384 threads: one of the first warpgroup copies by TMA, two warpgroups
@@ -11911,7 +11930,7 @@ static_assert(TMM__HALF_WGMMA_STAGES >= 2 && tmm__half_wgmma_bytes <= 227 * 1024
        A, 128 lines    [line][64 k], or two boxes of [64 k][64 lines] if it does not lie along k
        B, COLS lines   the same; two boxes of lines, or COLS / 64
    with the swizzle of 128 bytes. Two blocks of a cluster have the same columns, and copy half of B each,
-   to both. Blocks are persistent: each takes tile after tile, in bands of 8 rows of pairs.
+   to both. Blocks are persistent: each takes tile after tile, in bands of rows of pairs.
 
    A step of 128 x 256 is 4.2 million operations; a block copies 32 KB for it from L2: 131 a byte. Tensor
    cores read B once for 64 rows. They bound it where K is long; below, filling and storing count. */
@@ -11925,7 +11944,8 @@ TMM_KERNEL void __launch_bounds__(384, 1)
     enum {
         COLS = TMM__HALF_WGMMA_COLS,
         STAGES = TMM__HALF_WGMMA_STAGES,
-        STAGE = (128 + COLS) * 128
+        STAGE = (128 + COLS) * 128,
+        BY_K = TMM__HALF_WGMMA_BY_K(COLS)
     };
     extern __shared__ __align__(16) unsigned char tmm__memory[];
     __shared__ __align__(8) unsigned long long full[STAGES], empty[STAGES];
@@ -11970,7 +11990,10 @@ TMM_KERNEL void __launch_bounds__(384, 1)
                 for (int half = first; half < first + mine; half++) {
                     const unsigned toB = to + 16384 + half * (COLS * 64);
                     const int col = at.col + half * (COLS / 2);
-                    for (int i = 0; job.turned_B && i < COLS / 128; i++)
+                    for (int i = 0; BY_K && job.turned_B && i < COLS / 64; i++)
+                        tmm__half_box(to + 16384 + i * 8192 + half * 4096, &map_B, at.col + i * 64,
+                                      k + half * 32, zB, barrier, (1 << cluster) - 1);
+                    for (int i = 0; !BY_K && job.turned_B && i < COLS / 128; i++)
                         tmm__half_box(toB + i * 8192, &map_B, col + i * 64, k, zB, barrier,
                                       (1 << cluster) - 1);
                     if (!job.turned_B)
@@ -17655,6 +17678,10 @@ static inline size_t tmm__xhalf_copied(const tmm__xproduct *p, int is_B, char *m
 /* KERNEL THIN HALF: see thin_launch.h. */
 #ifndef TMM__HALF_ONCE
 enum { TMM__HALF_THIN_FIRST = 16 }; /* the number of its first instance */
+/* Ways to take an instance by wgmma: its number, and the blocks of a cluster. */
+enum { TMM__HALF_WAYS = 6 };
+static const int tmm__half_ways[TMM__HALF_WAYS][2] = {{0, 2}, {1, 2}, {2, 2},
+                                                      {0, 1}, {1, 1}, {2, 1}};
 #endif
 static inline void tmm__xhalf_thin_plan(const tmm__xproduct *p, tmm__plan *c);
 static inline tmm_status tmm__xhalf_thin(tmm__xproduct *p, const tmm__plan *plan, int *missing);
@@ -17696,14 +17723,26 @@ static inline int tmm__xtensor_competes(const tmm__xproduct *p, const tmm__xkern
            tmm__xtensor_takes(p, row) == TMM_OK;
 }
 
-/* The rectangle of C that has the last `rest` tiles of its triangle, or a few more; *q: the product of
-   whose C there are partial sums. */
-static inline tmm__last_tiles tmm__xhalf_last(const tmm__xproduct *p, int cols, int rest,
-                                              tmm__xproduct *q)
+/* The rectangle of C that has the last `rest` tiles, or a few more, in the order of bands of *band rows; *q:
+   the product of whose C there are partial sums. Tiles, of `rows` rows, are those of a cluster. */
+static inline tmm__last_tiles tmm__xhalf_last(const tmm__xproduct *p, int rows, int cols, int rest,
+                                              int *band, tmm__xproduct *q)
 {
-    const tmm__tiling t = tmm__tile(TMM__TRIANGLE(p), p->M, p->N, 256, cols);
-    const tmm__last_tiles last = tmm__last_of_triangle(&t, TMM__TRIANGLE(p), p->N, 256, 8, rest);
-    *q = *p;
+    const int least = TMM__TENSOR_BAND / 2;
+    const tmm__tiling t = tmm__tile(TMM__TRIANGLE(p), p->M, p->N, rows, cols);
+    tmm__last_tiles last = {0, 0, 0, 0, 0};
+    *band = TMM__TENSOR_BAND, *q = *p;
+    if (TMM__TRIANGLE(p))
+        last = tmm__last_of_triangle(&t, TMM__TRIANGLE(p), p->N, rows, TMM__TENSOR_BAND, rest);
+    /* The last band, of as many rows as leave the fewest tiles beyond `rest`. */
+    for (int n = TMM__TENSOR_BAND; n >= least && TMM__TRIANGLE(p) == 0; n--) {
+        const int down = (int)t.down, across = (int)t.across;
+        const int high = (down - 1) % n + 1, wide = (rest - 1) / high + 1;
+        if (wide > across || (last.tiles > 0 && high * wide >= last.tiles)) continue;
+        last.tiles = high * wide, *band = n;
+        last.row = (long long)(down - high) * rows, last.rows = p->M - last.row;
+        last.col = (long long)(across - wide) * cols, last.cols = p->N - last.col;
+    }
 #ifdef TMM_WITH_SYRK
     q->triangle = 0;
 #endif
@@ -17711,61 +17750,89 @@ static inline tmm__last_tiles tmm__xhalf_last(const tmm__xproduct *p, int cols, 
     return last;
 }
 
-/* The instance by wgmma that should be fastest, if that is below c->time. Blocks are persistent: the
-   busiest has so many rounds. Operands off 16 bytes are copied first. */
+/* Takes this way by wgmma if it should be faster than c->time: all tiles in slices of k, or, if `rest` is not
+   0, only the last ones. Clusters are persistent, and take items in turn. */
+static inline void tmm__xhalf_wgmma_try(const tmm__xproduct *p, tmm__plan *c, int way,
+                                        double copies, int rest, int slices)
+{
+    const int n = tmm__half_ways[way][0], cluster = tmm__half_ways[way][1], last_round = rest > 0;
+    const tmm__device *device = tmm__current_device();
+    const tmm__xhalf__wgmma *i = tmm__xhalf_wgmma(n);
+    const double *costs = tmm__tuned()->half_wgmma[n < TMM__TUNED_HALF ? n : 0];
+    const tmm__load load = tmm__xload(p, TMM__COST_TENSOR, 128, i->cols);
+    const tmm__tiling t = tmm__tile(TMM__TRIANGLE(p), p->M, p->N, 128 * cluster, i->cols);
+    const double tiles = t.down * t.across * p->batch,
+                 most = floor(device->processors / (double)cluster);
+    const double steps = ceil(p->K / 64.0);
+    tmm__xproduct q = *p;
+    int band, cut = slices > 1 ? TMM__PLAN_REDUCE : TMM__PLAN_WHOLE;
+    double parts = slices > 1 ? tiles : 0, busiest = 0;
+    if (last_round) {
+        const tmm__last_tiles last = tmm__xhalf_last(p, 128 * cluster, i->cols, rest, &band, &q);
+        if (last.tiles == 0) return;
+        rest = last.tiles, parts = rest, cut = TMM__PLAN_LAST_ROUND;
+    }
+    /* What is not shared by a cluster comes from L2 more often. TMA has some 1.15 times its rate. */
+    const double whole = tiles - parts, items = whole + parts * slices;
+    const double busy = fmin(items / most, 1), copied = (128 + i->cols / cluster) * 128.0;
+    const double step = fmax(costs[1], busy * copied / (1.15 * tmm__tuned()->l2));
+    /* The busiest is the first cluster, or the first of those that have a whole tile less. */
+    for (int of = 0; of < 2; of++) {
+        const double first = of == 0 ? 0 : fmod(whole, most);
+        const double own = first < items ? floor((items - first - 1) / most) + 1 : 0;
+        const double own_whole = first < whole ? floor((whole - first - 1) / most) + 1 : 0;
+        const double clocks = own_whole * (steps * step + costs[2]) +
+                              (own - own_whole) * (ceil(steps / slices) * step + costs[3]);
+        busiest = fmax(busiest, clocks);
+    }
+    double time = device->gpu.launch + copies;
+    const double asked = fmin(items * cluster, load.processors) * i->bytes;
+    const double memory = tmm__half_memory_time(&load, asked, 0, &time);
+    time += tmm__overlapped(tmm__in_nanoseconds(costs[0] + busiest), memory);
+    if (slices > 1) time = tmm__host_time(time + tmm__xsum_time(&q, slices));
+    time = TMM__PLAN_GUESS(8 + way, cut, slices, time);
+    if (time >= c->time) return;
+    c->time = time, c->instance = 8 + way, c->kernel = i->kernel, c->bytes = i->bytes;
+    c->tile_m = 128, c->tile_n = i->cols, c->slices = slices, c->cut = cut, c->down = cluster;
+    c->rest = last_round ? rest : 0;
+}
+
+/* The instance by wgmma that should be fastest, if that is below c->time. Operands off 16 bytes are copied
+   first. */
 static inline void tmm__xhalf_wgmma_plan(const tmm__xproduct *p, tmm__plan *c)
 {
+    static const int slices[] = {1, 2, 3, 4, 5, 6, 7, 8, 12, 16, 24, 32};
     const tmm__device *device = tmm__current_device();
-    const double steps = ceil(p->K / 64.0), down = ceil(p->M / 128.0);
+    const double steps = ceil(p->K / 64.0);
     const tmm__xhalf__wgmma *i;
     const double copied = (double)tmm__xhalf_copied(p, 0, NULL, NULL) +
                           (TMM__TRIANGLE(p) ? 0 : (double)tmm__xhalf_copied(p, 1, NULL, NULL));
     const double copies = copied > 0 ? tmm__pack_time(copied) : 0;
+    const int cuts = (p->allowed & TMM__CUT_K) && device->pools;
     if (copied > 0 && (!(p->allowed & TMM__PACK) || !device->pools)) return;
-    for (int n = 0; (i = tmm__xhalf_wgmma(n)) != NULL; n++) {
-        tmm__load load = tmm__xload(p, TMM__COST_TENSOR, 128, i->cols);
-        const tmm__tiling by_pairs = tmm__tile(TMM__TRIANGLE(p), p->M, p->N, 256, i->cols);
-        const double pairs = 2 * by_pairs.down * by_pairs.across * p->batch;
-        if (pairs > INT_MAX - 65536) continue; /* items are counted in 32 bits */
-        for (int slices = 1; slices <= 32; slices *= 2) {
-            if (slices > 1 && (!(p->allowed & TMM__CUT_K) || !device->pools ||
-                               pairs * slices > load.processors || slices * 4 > steps))
-                break;
-            const double rounds = ceil((down > 1 ? pairs : load.blocks) * slices / load.processors);
-            const double *costs = tmm__tuned()->half_wgmma[n < TMM__TUNED_HALF ? n : 0];
-            const double clocks = costs[0] + rounds * (ceil(steps / slices) * costs[1] + costs[2]);
-            double time = device->gpu.launch + copies;
-            const double busy = fmin(load.blocks * slices, load.processors);
-            const double memory = tmm__half_memory_time(&load, busy * i->bytes, 0, &time);
-            time += tmm__overlapped(tmm__in_nanoseconds(clocks), memory);
-            if (slices > 1) time = tmm__host_time(time + tmm__xsum_time(p, slices));
-            const int cut = slices > 1 ? TMM__PLAN_REDUCE : TMM__PLAN_WHOLE;
-            time = TMM__PLAN_GUESS(8 + n, cut, slices, time);
-            if (time >= c->time) continue;
-            c->time = time, c->instance = 8 + n, c->kernel = i->kernel, c->bytes = i->bytes;
-            c->tile_m = 128, c->tile_n = i->cols, c->slices = slices, c->cut = cut, c->rest = 0;
-        }
-        /* Of a triangle, the tiles of a short last round in slices, which all run at once. */
-        const double most = floor(load.processors / 2), whole = floor(pairs / 2 / most);
-        const int rest = (int)(pairs / 2 - whole * most);
-        if (TMM__TRIANGLE(p) == 0 || p->batch > 1 || !(p->allowed & TMM__CUT_K) || !device->pools ||
-            down < 2 || whole < 1 || rest == 0)
+    for (int way = 0; way < (int)TMM__HALF_WAYS; way++) {
+        const int cluster = tmm__half_ways[way][1];
+        const double down = ceil(p->M / 128.0);
+        i = tmm__xhalf_wgmma(tmm__half_ways[way][0]);
+        /* Not if a block of a cluster had no rows, but two of them may have an odd number. A triangle is cut in
+           squares. */
+        if (i == NULL || down < cluster || (cluster == 1 && down > 1 && fmod(down, 2) == 0) ||
+            (TMM__TRIANGLE(p) && cluster != (down > 1 ? 2 : 1)))
             continue;
-        tmm__xproduct q;
-        const tmm__last_tiles last = tmm__xhalf_last(p, i->cols, rest, &q);
-        const int slices = last.tiles > 0 ? (int)fmin(most / last.tiles, fmin(steps / 4, 32)) : 0;
-        if (slices < 2) continue;
-        const double *costs = tmm__tuned()->half_wgmma[n < TMM__TUNED_HALF ? n : 0];
-        const double clocks = costs[0] + whole * (steps * costs[1] + costs[2]) +
-                              ceil(steps / slices) * costs[1] + costs[2];
-        double time = device->gpu.launch + copies +
-                      tmm__overlapped(tmm__in_nanoseconds(clocks), tmm__memory_time(&load));
-        time = tmm__host_time(time + tmm__xsum_time(&q, slices));
-        time = TMM__PLAN_GUESS(8 + n, TMM__PLAN_LAST_ROUND, slices, time);
-        if (time >= c->time) continue;
-        c->time = time, c->instance = 8 + n, c->kernel = i->kernel, c->bytes = i->bytes;
-        c->tile_m = 128, c->tile_n = i->cols, c->slices = slices, c->cut = TMM__PLAN_LAST_ROUND;
-        c->rest = last.tiles;
+        const tmm__tiling t = tmm__tile(TMM__TRIANGLE(p), p->M, p->N, 128 * cluster, i->cols);
+        const double tiles = t.down * t.across * p->batch,
+                     most = floor(device->processors / (double)cluster);
+        const int rest = (int)fmod(tiles, most);
+        if (tiles > INT_MAX / 2 - 65536) continue; /* items are counted in 32 bits */
+        /* A triangle is cut in squares, and these in two tiles at most. */
+        if (TMM__TRIANGLE(p) && i->cols % 128 != 0) continue;
+        for (int s = 0; s < (int)(sizeof slices / sizeof *slices); s++) {
+            if (s > 0 && (!cuts || slices[s] * 4 > steps)) break;
+            if (s == 0 || tiles * slices[s] <= 4 * most)
+                tmm__xhalf_wgmma_try(p, c, way, copies, 0, slices[s]);
+            if (s > 0 && tiles > most && rest > 0 && p->batch == 1 && rest * slices[s] <= 4 * most)
+                tmm__xhalf_wgmma_try(p, c, way, copies, rest, slices[s]);
+        }
     }
 }
 
@@ -17791,7 +17858,7 @@ static inline void tmm__xhalf_mma_plan(const tmm__xproduct *p, tmm__plan *c)
                                tiles * slices > 4 * load.processors || slices * 4 > steps))
                 break;
             load.blocks = tiles * slices, load.k = 32 * ceil(steps / slices);
-            double time = tmm__launch_time(&tmm__tuned()->half[n < TMM__TUNED_HALF ? n : 0], &load);
+            double time = tmm__launch_time(&tmm__tuned()->half[n < 2 ? n : 0], &load);
             if (slices > 1) time = tmm__host_time(time + tmm__xsum_time(p, slices));
             time =
                 TMM__PLAN_GUESS(n, slices > 1 ? TMM__PLAN_REDUCE : TMM__PLAN_WHOLE, slices, time);
@@ -17920,7 +17987,7 @@ static inline tmm_status tmm__xhalf_run_wgmma(const tmm__xproduct *given, const 
 #endif
     job.turned_A = turned_A, job.turned_B = turned_B;
     job.next_A = p->batch > 1 && p->strideA > 0, job.next_B = p->batch > 1 && p->strideB > 0;
-    job.cluster = down > 1 ? 2 : 1;
+    job.cluster = plan->down;
     job.pairs_down = (int)((down - 1) / job.cluster + 1), job.across = (int)across;
     job.steps = (int)((p->K + 63) / 64);
 #ifdef TMM_WITH_SYRK
@@ -17931,10 +17998,15 @@ static inline tmm_status tmm__xhalf_run_wgmma(const tmm__xproduct *given, const 
     }
 #endif
     *missing = !tmm__xhalf_make_map(&maps[0], p, 0, turned_A ? 64 : 128) ||
-               !tmm__xhalf_make_map(&maps[1], p, 1, turned_B ? 64 : plan->tile_n / 2);
+               !tmm__xhalf_make_map(&maps[1], p, 1,
+                                    !turned_B                            ? plan->tile_n / 2
+                                    : TMM__HALF_WGMMA_BY_K(plan->tile_n) ? 32
+                                                                         : 64);
     tmm__xproduct q = *p;
     tmm__last_tiles last = {job.pairs_down * job.across, 0, p->M, 0, p->N};
-    if (plan->rest > 0) last = tmm__xhalf_last(p, plan->tile_n, plan->rest, &q);
+    job.band = TMM__TENSOR_BAND;
+    if (plan->rest > 0)
+        last = tmm__xhalf_last(p, 128 * job.cluster, plan->tile_n, plan->rest, &job.band, &q);
     if (status == TMM_OK && !*missing) {
         void *partials = tmm__xpartials(&q, &slices);
         const int tiles = job.pairs_down * job.across;

@@ -160,6 +160,7 @@
 #define tmm__xhalf__thin      TMM_FN(gemm__half_thin_way)
 #define tmm__xhalf_wgmma      TMM_FN(gemm__half_wgmma)
 #define tmm__xhalf_wgmma_plan TMM_FN(gemm__half_wgmma_plan)
+#define tmm__xhalf_wgmma_try  TMM_FN(gemm__half_wgmma_try)
 #define tmm__xmap_maker       TMM_FN(gemm__map_maker)
 #define tmm__xhalf_begin      TMM_FN(half_begin)
 #define tmm__xhalf_chunk      TMM_FN(half_chunk)

@@ -2,10 +2,9 @@
    kernels.
    Uses: config.h. Used by: launch/, costs.h, device.h, type/explain.h, kernels/. */
 #if TMM__HOST && !defined(TMM__ONCE)
-/* A GPU is described by what it does in a nanosecond (tmm__gpu), one that was not measured by
-   its data sheet. A kernel is described by the clocks of its blocks (tmm__costs), those of an
-   H200, which GPUs share as far as they share instructions. bench/notes/choice.md says how they
-   were found. */
+/* A GPU is described by what it does in a nanosecond (tmm__gpu), one that was not measured by its data
+   sheet. A kernel is described by the clocks of its blocks (tmm__costs), those of an H200, which GPUs share
+   as far as they share instructions. bench/notes/choice.md says how they were found. */
 
 /* Types that have numbers of their own. */
 enum { TMM__TUNED_AS_FLOAT, TMM__TUNED_AS_DOUBLE, TMM__TUNED_AS_OTHER, TMM__TUNED_TYPES };
@@ -50,7 +49,7 @@ enum {
     TMM__TUNED_TENSOR = 4,
     TMM__TUNED_FLOAT = 4,
     TMM__TUNED_THIN = 4,
-    TMM__TUNED_HALF = 2
+    TMM__TUNED_HALF = 3 /* by wgmma; 2 by mma.sync */
 };
 /* Tiles of KERNEL PIPELINED: 64 x 128 or 128 x 64, and 128 x 128. */
 enum { TMM__SMALL_TILE, TMM__LARGE_TILE, TMM__TILE_SIZES };
@@ -225,9 +224,9 @@ typedef struct tmm__costs {
         double add_more; /* more where a block has stored one before */
         double power;    /* as for TENSOR of double, where tensor cores are the limit */
     } thin;
-    /* KERNEL TENSOR HALF by mma.sync; by wgmma: once, a step of 64 k of a tile, and the tile. */
-    tmm__block_costs half[TMM__TUNED_HALF];
-    double half_wgmma[TMM__TUNED_HALF][3];
+    /* KERNEL TENSOR HALF by mma.sync; by wgmma: once, 64 k of a tile, the tile, and one of partial sums. */
+    tmm__block_costs half[2];
+    double half_wgmma[TMM__TUNED_HALF][4];
     /* KERNEL THIN HALF, in nanoseconds: the launch; a block, and each thin line that it stores alone; 64 k of
        16, 64 and 128 thin lines; from asking for a stage to having it; blocks that share k, and each line that
        they add; operands from memory, also where two blocks share lines; KERNEL SUM, and each byte of it.
@@ -547,8 +546,9 @@ static const tmm__costs tmm__measured = {
     },
     {
         /* half by wgmma */
-        {2000, 1350, 4500},
-        {2700, 850, 2500},
+        {2600, 1420, 3750, 3150},
+        {3450, 830, 1950, 2550},
+        {3250, 1110, 2500, 2600},
     },
     {
         /* half thin */

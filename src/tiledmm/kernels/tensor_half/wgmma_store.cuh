@@ -236,7 +236,8 @@ TMM__DEVICE void tmm__xhalf_store_boxes(const tmm__half_map *map, const tmm__hal
         float x[SUMS];
 #pragma unroll
         for (int i = 0; i < SUMS; i++) x[i] = __fmaf_rn(alpha, sum[part * SUMS + i], 0.0f);
-        if (lane == 0) TMM__HALF_BOXES_WAIT(1);
+        if (lane == 0 && part == 0) TMM__HALF_BOXES_WAIT(0); /* a tile may have had an odd number */
+        if (lane == 0 && part > 0) TMM__HALF_BOXES_WAIT(1);
         __syncwarp();
 #pragma unroll
         for (int q = 0; q < 4; q++) {
