@@ -196,6 +196,7 @@ int main(int count, char **words)
     h_vectors(), hs_vectors(), half_vectors();
     h_thin(COUNT), hs_thin(COUNT), half_thin(COUNT);
 #ifndef TMM_SIMPLE
+    h_mma(COUNT), hs_mma(COUNT), half_mma(COUNT);
     h_aligned(), hs_aligned(), half_aligned();
     h_stored(), hs_stored(), half_stored();
     test_items();
@@ -210,6 +211,7 @@ int main(int count, char **words)
     b_vectors(), bs_vectors();
     b_thin(COUNT), bs_thin(COUNT);
 #ifndef TMM_SIMPLE
+    b_mma(COUNT), bs_mma(COUNT);
     b_aligned(), bs_aligned();
     b_stored(), bs_stored();
 #ifndef __CUCC__
@@ -519,6 +521,41 @@ static void TEST(_wgmma)(int count)
 #endif
 
 #ifndef TMM_SIMPLE
+/* KERNEL TENSOR HALF by mma.sync, each instance forced: all ops, k in one part and in several, sizes and
+   leading dimensions on and off 16 bytes. */
+static void TEST(_mma)(int count)
+{
+    double most = 0;
+    int beside = 0, found = 0;
+    for (int n = 0; n < count; n++) {
+        const int odd = n / 3 % 4 == 3 ? n / 12 % 3 : 0, round = odd || n % 2 ? 1 : 8;
+        const long long M = round * (1 + random_below(400 / round));
+        const long long N = round * (1 + random_below(500 / round));
+        const long long K =
+            n % 5 == 4 ? 1 + random_below(64) : 32 + round * random_below(700 / round);
+        const int adds = n / 2 % 3 == 1, ops = n / 3 % 4;
+        double worst;
+        tmm_status status;
+        wants_instance = n % 3, wants_slices = K < 512 ? 1 : 1 << random_below(3), found_plans = 0;
+        const int at_once =
+            TEST(_product)(TMM_TENSOR, ops, M, N, K, 1 + n % 2, adds, odd, &worst, &status);
+        found += found_plans > 0;
+        beside += at_once;
+        if (!(worst <= most)) most = worst;
+        if (status == TMM_OK && worst <= 1 && at_once == 0) continue;
+        tap_note("%lld x %lld x %lld, op %d, alignment %d, beta %d, instance %d, %d parts: "
+                 "%.2g of the bound, %d beside; %s",
+                 M, N, K, ops, odd, adds, wants_instance, wants_slices, worst, at_once,
+                 status == TMM_OK ? "" : tmm_last_error());
+        if (status != TMM_OK) most = HUGE_VAL;
+    }
+    wants_instance = -1;
+    tap_ok(most <= 1 && beside == 0 && found > count / 2,
+           "tmm_%sgemm by mma.sync: %d products, %d by the instance asked for, right (%.2g of the "
+           "bound)",
+           TEXT(LETTER), count, found, most);
+}
+
 /* KERNEL ALIGN: operands off 16 bytes, of one product and of a batch, come out as they were. */
 static void TEST(_aligned)(void)
 {

@@ -2,9 +2,9 @@
    kernels.
    Uses: config.h. Used by: launch/, costs.h, device.h, type/explain.h, kernels/. */
 #if TMM__HOST && !defined(TMM__ONCE)
-/* A GPU is described by what it does in a nanosecond (tmm__gpu), one that was not measured by its data
-   sheet. A kernel is described by the clocks of its blocks (tmm__costs), those of an H200, which GPUs share
-   as far as they share instructions. bench/notes/choice.md says how they were found. */
+/* A GPU is described by what it does in a nanosecond (tmm__gpu), one that was not measured by
+   its data sheet. A kernel is described by the clocks of its blocks (tmm__costs), those of an
+   H200, which GPUs share as far as they share instructions: see bench/notes/choice.md. */
 
 /* Types that have numbers of their own. */
 enum { TMM__TUNED_AS_FLOAT, TMM__TUNED_AS_DOUBLE, TMM__TUNED_AS_OTHER, TMM__TUNED_TYPES };
@@ -49,7 +49,7 @@ enum {
     TMM__TUNED_TENSOR = 4,
     TMM__TUNED_FLOAT = 4,
     TMM__TUNED_THIN = 4,
-    TMM__TUNED_HALF = 3 /* by wgmma; 2 by mma.sync */
+    TMM__TUNED_HALF = 3
 };
 /* Tiles of KERNEL PIPELINED: 64 x 128 or 128 x 64, and 128 x 128. */
 enum { TMM__SMALL_TILE, TMM__LARGE_TILE, TMM__TILE_SIZES };
@@ -225,7 +225,7 @@ typedef struct tmm__costs {
         double power;    /* as for TENSOR of double, where tensor cores are the limit */
     } thin;
     /* KERNEL TENSOR HALF by mma.sync; by wgmma: once, 64 k of a tile, the tile, and one of partial sums. */
-    tmm__block_costs half[2];
+    tmm__block_costs half[TMM__TUNED_HALF];
     double half_wgmma[TMM__TUNED_HALF][4];
     /* KERNEL THIN HALF, in nanoseconds: the launch; a block, and each thin line that it stores alone; 64 k of
        16, 64 and 128 thin lines; from asking for a stage to having it; blocks that share k, and each line that
@@ -541,8 +541,9 @@ static const tmm__costs tmm__measured = {
     },
     {
         /* half */
-        {11000, 4000, {38, 29, 29, 29}, 0, 0, 0},
-        {5800, 1500, {22, 13, 11, 11}, 0, 0, 0},
+        {11000, 8000, {36, 36, 36, 36}, 0, 0, 0},
+        {11000, 4000, {30, 19, 19, 19}, 0, 0, 0},
+        {5800, 1500, {18, 10, 8.5, 8}, 0, 0, 0},
     },
     {
         /* half by wgmma */

@@ -275,7 +275,7 @@ static inline void tmm__xhalf_mma_plan(const tmm__xproduct *p, tmm__plan *c)
                                tiles * slices > 4 * load.processors || slices * 4 > steps))
                 break;
             load.blocks = tiles * slices, load.k = 32 * ceil(steps / slices);
-            double time = tmm__launch_time(&tmm__tuned()->half[n < 2 ? n : 0], &load);
+            double time = tmm__launch_time(&tmm__tuned()->half[n < TMM__TUNED_HALF ? n : 0], &load);
             if (slices > 1) time = tmm__host_time(time + tmm__xsum_time(p, slices));
             time =
                 TMM__PLAN_GUESS(n, slices > 1 ? TMM__PLAN_REDUCE : TMM__PLAN_WHOLE, slices, time);
@@ -473,7 +473,8 @@ static inline tmm_status tmm__xtensor(const tmm__xproduct *given, const tmm__pla
     const tmm_status status =
         tmm__launch(plan->kernel,
                     dim3((unsigned)(tiles.down * tiles.across), (unsigned)slices, p.batch),
-                    dim3(128), plan->bytes, arguments, p.stream);
+                    dim3(TMM__HALF_THREADS(plan->tile_m, plan->tile_n)), plan->bytes, arguments,
+                    p.stream);
     return tmm__xsum(status, &p, slices, partials, TMM__SUM_GROUPS);
 }
 #endif
