@@ -2109,7 +2109,7 @@ typedef struct tmm__costs {
        they add; operands from memory, also where two blocks share lines; KERNEL SUM, and each byte of it.
        `slower`: times, lines not 128 bytes apart, and two blocks that share. l2: bytes in a nanosecond. */
     struct {
-        double once, tile[2], step[3], latency, slower[2], cluster[2], memory[2], asked, l2, sum[2];
+        double once, tile[2], step[3], latency, slower[2], cluster[2], memory[3], asked, l2, sum[2];
     } half_thin;
     /* KERNEL TENSOR INT8. The device chooses by the first five, in products of bytes by one
        modulus; TMM_AUTO by the last four. `slow` is predicted: fp64_slow and each_slow where FP64
@@ -2435,7 +2435,7 @@ static const tmm__costs tmm__measured = {
         1400,            /* latency */
         {1.8, 1.2},      /* slower */
         {900, 8},        /* cluster */
-        {2200, 1200},    /* memory */
+        {2200, 1200, .27}, /* memory */
         1e6,             /* asked */
         8500,            /* l2 */
         {1290, 5e-5},    /* sum */
@@ -3364,11 +3364,13 @@ static inline tmm_status tmm__blame_operand(const tmm__operands *o, tmm_status s
 #define tmm__xhalf_mma_plan   TMM_FN(gemm__half_mma_plan)
 #define tmm__xhalf_run_wgmma  TMM_FN(gemm__half_run_wgmma)
 #define tmm__xhalf_thin       TMM_FN(gemm__half_thin)
+#define tmm__xhalf_thin_fit   TMM_FN(gemm__half_thin_fit)
+#define tmm__xhalf_thin_way   TMM_FN(gemm__half_thin_way)
 #define tmm__xhalf_thin_plan  TMM_FN(gemm__half_thin_plan)
 #define tmm__xhalf_thin_stage TMM_FN(gemm__half_thin_stage)
 #define tmm__xhalf_thin_time  TMM_FN(gemm__half_thin_time)
 #define tmm__xhalf_thin_lines TMM_FN(gemm__half_thin_lines)
-#define tmm__xhalf__thin      TMM_FN(gemm__half_thin_way)
+#define tmm__xhalf__thin      TMM_FN(gemm__half__thin_way)
 #define tmm__xhalf_wgmma      TMM_FN(gemm__half_wgmma)
 #define tmm__xhalf_wgmma_plan TMM_FN(gemm__half_wgmma_plan)
 #define tmm__xhalf_wgmma_try  TMM_FN(gemm__half_wgmma_try)
@@ -12055,9 +12057,14 @@ TMM_KERNEL void __launch_bounds__(384, 1)
 /* src/tiledmm/kernels/tensor_half/thin.cuh. Elements of 16 bits by wgmma and TMA where C is thin or small.
    Uses: kernels/common/, wgmma.cuh, once/. Used by: thin_launch.h. */
 #if defined(TMM__PASS) && TMM__EMIT_TYPE && TMM__HALF_TENSOR && !defined(TMM__HALF_ONCE)
-/* Lines of the large operand in a tile; stages that there may be; blocks of a cluster; bytes of a stage
-   and of all shared memory, to the stages of which 1024 bytes align. */
-enum { TMM__HALF_THIN_LINES = 128, TMM__HALF_THIN_STAGES = 12, TMM__HALF_THIN_CLUSTER = 8 };
+/* Lines of the large operand in a tile at most; stages that there may be; blocks of a cluster; ways to
+   divide a product; bytes of a stage and of all shared memory, to the stages of which 1024 bytes align. */
+enum {
+    TMM__HALF_THIN_LINES = 128,
+    TMM__HALF_THIN_STAGES = 12,
+    TMM__HALF_THIN_CLUSTER = 8,
+    TMM__HALF_THIN_WAYS = 12 * 11 * 2
+};
 #define TMM__HALF_THIN_STAGE(cols)         (((int)TMM__HALF_THIN_LINES + (cols)) * 128)
 #define TMM__HALF_THIN_BYTES(cols, stages) ((stages)*TMM__HALF_THIN_STAGE(cols) + 1024)
 
@@ -12072,12 +12079,33 @@ typedef struct tmm__half_thin_job {
     int large_is_A, lines, thins;  /* of op(A) or op(B) */
     int turned_large, turned_thin; /* operands that do not lie along k */
     int next_large, next_thin;     /* 0: all products of the batch share it, else 1 */
-    int cols, across;              /* thin lines of a tile, tiles of the thin operand */
-    int parts, slices, steps;      /* blocks that share the k of a slice; slices; steps of 64 k */
-    int pair, stage, stages;       /* blocks that share thin lines, 1 or 2; bytes of a stage */
+    int high, expected;       /* large lines of a tile, a multiple of 8; bytes that a stage gets */
+    int cols, across;         /* thin lines of a tile, tiles of the thin operand */
+    int parts, slices, steps; /* blocks that share the k of a slice; slices; steps of 64 k */
+    int once;                 /* each line of the large operand is read by one block alone */
+    int pair, stage, stages;  /* blocks that share thin lines, 1 or 2; bytes of a stage */
 } tmm__half_thin_job;
 
 #if TMM__WGMMA
+/* L2's policy for what is read once, or as usual (PTX ISA 9.7, "createpolicy"), and a box by it. */
+TMM__DEVICE unsigned long long tmm__half_thin_policy(int once)
+{
+    unsigned long long policy;
+    if (once)
+        asm("createpolicy.fractional.L2::evict_first.b64 %0, 1.0;" : "=l"(policy));
+    else
+        asm("createpolicy.fractional.L2::evict_normal.b64 %0, 1.0;" : "=l"(policy));
+    return policy;
+}
+TMM__DEVICE void tmm__half_thin_box(unsigned to, const tmm__half_map *map, int x, int y, int z,
+                                    unsigned barrier, unsigned long long policy)
+{
+    asm volatile("cp.async.bulk.tensor.3d.shared::cluster.global.tile.mbarrier::complete_tx::bytes"
+                 ".L2::cache_hint [%0], [%1, {%2, %3, %4}], [%5], %6;" ::"r"(to),
+                 "l"(map), "r"(x), "r"(y), "r"(z), "r"(barrier), "l"(policy)
+                 : "memory");
+}
+
 /* Sums of a warpgroup to shared memory: where large lines are neighbours in C, [thin][large] with
    lines 132 apart, else [large][thin] with lines cols + 8 apart. Either way in different banks. */
 TMM__DEVICE void tmm__half_thin_keep(float *sums, const float *c, int large_is_A, const int cols)
@@ -12137,7 +12165,7 @@ TMM__DEVICE void tmm__xhalf_thin_sum(float *c, const tmm__half_thin_job *job, in
 }
 #endif
 
-/* KERNEL THIN HALF: 128 lines of the large operand by `cols` of the thin one, 64 or 128, on tensor cores.
+/* KERNEL THIN HALF: up to 128 lines of the large operand by 16, 64 or 128 of the thin one, on tensor cores.
    288 threads: two warpgroups multiply, 64 large lines each; a thread of the last warp copies by TMA. A
    stage is 64 k:
        large   [line][64 k], or two boxes of [64 k][64 lines] if it does not lie along k
@@ -12165,7 +12193,7 @@ TMM_KERNEL void __launch_bounds__(288, 2)
     const int pair = job.pair, cluster = job.parts * pair;
     const int rank = blockIdx.x % cluster, which = rank % pair, rank0 = rank - which;
     const int item = blockIdx.x / cluster, slice = item % job.slices, tile = item / job.slices;
-    const int line0 = (tile / job.across * pair + which) * (int)TMM__HALF_THIN_LINES;
+    const int line0 = (tile / job.across * pair + which) * job.high;
     const int thin0 = tile % job.across * job.cols, product = blockIdx.y;
     const long long part = slice * job.parts + rank / pair, parts = job.slices * job.parts;
     const int first = (int)(job.steps * part / parts);
@@ -12186,6 +12214,7 @@ TMM_KERNEL void __launch_bounds__(288, 2)
     tmm__wait_for_previous();
     if (threadIdx.x >= 256) {
         const int zL = product * job.next_large, zT = product * job.next_thin;
+        const unsigned long long policy = tmm__half_thin_policy(job.once);
         const int half = job.cols / 2 * which, to_both = pair > 1 ? 3 << rank0 : 1;
         unsigned to = base + skip, parity = 1;
         int stage = 0;
@@ -12193,12 +12222,13 @@ TMM_KERNEL void __launch_bounds__(288, 2)
             const unsigned barrier = fulls + 8 * stage;
             const int k = (first + step) * 64;
             tmm__barrier_wait(empties + 8 * stage, parity); /* at once, the first time */
-            tmm__barrier_expect(barrier, job.stage);
+            tmm__barrier_expect(barrier, job.expected);
             if (job.turned_large) {
-                tmm__half_box(to, &map_large, line0, k, zL, barrier, 1);
-                tmm__half_box(to + 8192, &map_large, line0 + 64, k, zL, barrier, 1);
+                tmm__half_thin_box(to, &map_large, line0, k, zL, barrier, policy);
+                if (job.high > 64)
+                    tmm__half_thin_box(to + 8192, &map_large, line0 + 64, k, zL, barrier, policy);
             } else {
-                tmm__half_box(to, &map_large, k, line0, zL, barrier, 1);
+                tmm__half_thin_box(to, &map_large, k, line0, zL, barrier, policy);
             }
             if (job.turned_thin) {
                 for (int i = 0; i < job.cols; i += 64)
@@ -12242,8 +12272,8 @@ TMM_KERNEL void __launch_bounds__(288, 2)
     if (threadIdx.x < 256) {
         const int row0 = job.large_is_A ? line0 : thin0, col0 = job.large_is_A ? thin0 : line0;
         const int pitch = job.large_is_A ? job.cols + 8 : 132;
-        const int rows = (int)min(job.M - row0, job.large_is_A ? 128ll : (long long)job.cols);
-        const int cols = (int)min(job.N - col0, job.large_is_A ? (long long)job.cols : 128ll);
+        const int rows = (int)min(job.M - row0, (long long)(job.large_is_A ? job.high : job.cols));
+        const int cols = (int)min(job.N - col0, (long long)(job.large_is_A ? job.cols : job.high));
         const int fours = (cols + 3) / 4, all = rows > 0 && cols > 0 ? rows * fours : 0;
         const int own = rank / pair, end = all * (own + 1) / job.parts;
         TMM_OUT *c = C + product * job.batchC;
@@ -12312,7 +12342,8 @@ typedef struct tmm__half_copies {
    2 bytes read and written an element, nothing computed: bound by memory, or L2 where both fit. */
 TMM_KERNEL void __launch_bounds__(256) tmm__xgemm_half_align(const tmm__half_copies job)
 {
-    tmm__let_next_begin(); /* KERNEL THIN HALF, which waits for all of this */
+    tmm__let_next_begin(); /* the product, which waits for all of this */
+    tmm__wait_for_previous();
     const tmm__half_operand x = blockIdx.z == 0 ? job.operands[0] : job.operands[1];
     const long long rows = x.rows, col = (blockIdx.x * 32ll + threadIdx.x % 32) * 8;
     if (col >= x.cols) return;
@@ -17948,9 +17979,9 @@ static inline tmm_status tmm__xhalf_align(tmm__xproduct *p, char *memory)
     if (TMM__TRIANGLE(p)) /* B is A */
         p->B = p->A, p->rsB = p->csA, p->csB = p->rsA, p->strideB = p->strideA;
     void *arguments[] = {&copies};
-    return tmm__launch((const void *)tmm__xgemm_half_align,
-                       dim3((unsigned)chunks, (unsigned)tmm__min((rows + 7) / 8, 65535), 2),
-                       dim3(256), 0, arguments, p->stream);
+    const dim3 blocks((unsigned)chunks, (unsigned)tmm__min((rows + 7) / 8, 65535), 2);
+    return tmm__launch_clusters((const void *)tmm__xgemm_half_align, blocks, dim3(256), 1, 1, 0,
+                                arguments, p->stream);
 }
 
 /* By wgmma. *missing: there was no memory for aligned copies, or no map; then nothing is done. */
@@ -18065,9 +18096,10 @@ static inline tmm_status tmm__xtensor(const tmm__xproduct *given, const tmm__pla
 #if defined(TMM_NAME) && !defined(TMM__PASS) && TMM__HOST && TMM__HALF_TENSOR
 /* Ways to divide a product. */
 typedef struct tmm__xhalf__thin {
-    int cols, pair;            /* thin lines of a tile; blocks that share them */
-    int parts, slices;         /* k of a tile in so many; in so many clusters */
-    int stage, stages, on_one; /* bytes; of a block; blocks on a multiprocessor */
+    int cols, high, pair;  /* thin lines of a tile, large ones; blocks that share the thin ones */
+    int parts, slices;     /* k of a tile in so many; in so many clusters */
+    int size, on_one, way; /* of a cluster; blocks on a multiprocessor; number of its kind */
+    int stage, stages;     /* bytes; of a block */
 } tmm__xhalf__thin;
 
 /* Bytes of a stage of 64 k. 64 lines at least, if neighbours in memory are lines. */
@@ -18077,20 +18109,53 @@ static inline int tmm__xhalf_thin_stage(const tmm__xproduct *p, int cols)
     return ((int)TMM__HALF_THIN_LINES + (turned && cols < 64 ? 64 : cols)) * 128;
 }
 
+/* Clusters that fit on the device at once. */
+static inline double tmm__xhalf_thin_fit(const tmm__xhalf__thin *w)
+{
+    const tmm__device *device = tmm__current_device();
+    const int size = w->size * w->pair;
+    return w->on_one * (size > 1 ? tmm__clusters((const void *)tmm__xgemm_half_thin,
+                                                 device->shared - 4096, 1, 0)[size]
+                                 : device->processors);
+}
+
+/* Number n of the ways to divide a product, of TMM__HALF_THIN_WAYS; 0: it is none for this one. Tiles of
+   16, 64 or 128 thin lines, alone or in pairs; one block on a multiprocessor or two; k for a cluster, for so many
+   of eight or for all clusters of four that fit, whose sums KERNEL SUM adds. Last, 128 large lines, or so many
+   that each cluster that fits has as much to do. */
+static inline int tmm__xhalf_thin_way(const tmm__xproduct *p, int n, int cuts, tmm__xhalf__thin *w)
+{
+    static const int parts[] = {1, 2, 3, 4, 6, 8, 16, 32, 64, 128, 0};
+    const double thin = (double)tmm__min(p->M, p->N), large = (double)(p->M + p->N) - thin;
+    w->way = n / 22, w->parts = parts[n / 2 % 11];
+    w->cols = w->way % 3 == 0 ? 16 : 32 << w->way % 3, w->pair = w->way % 6 / 3 + 1;
+    w->on_one = w->way / 6 + 1, w->high = (int)TMM__HALF_THIN_LINES;
+    const int most = (int)TMM__HALF_THIN_CLUSTER / w->pair, many = w->parts == 0 || w->parts > 8;
+    if (w->cols == 16 ? w->pair > 1 || thin > 32 : w->pair > 1 && thin <= 16) return 0;
+    if (many ? !cuts || w->on_one > 1 || thin > w->cols : w->parts > most) return 0;
+    w->size = w->parts == 0 ? 4 : many ? most : w->parts;
+    const double fit = tmm__xhalf_thin_fit(w);
+    double down = ceil(large / (w->high * w->pair));
+    w->slices = w->parts == 0 ? (int)fmin(fit / (down * p->batch), 64) : w->parts / w->size;
+    w->parts = w->slices * w->size;
+    if (w->slices < 1 || (many && w->slices < 2)) return 0;
+    if (n % 2 == 0) return 1;
+    down = floor(fit / (ceil(thin / w->cols) * w->slices * p->batch));
+    w->high = down < 1 ? 128 : (int)fmin(fmax(ceil(large / (down * w->pair) / 8) * 8, 32), 128);
+    return w->high < (int)TMM__HALF_THIN_LINES;
+}
+
 /* Nanoseconds of that. HUGE_VAL where clusters that share k do not fit on the device at once. */
 static inline double tmm__xhalf_thin_time(const tmm__xproduct *p, const tmm__xhalf__thin *w,
                                           int aligned)
 {
     const tmm__costs *t = tmm__tuned();
     const tmm__device *device = tmm__current_device();
-    const tmm__load load = tmm__xload(p, TMM__COST_TENSOR, TMM__HALF_THIN_LINES, w->cols);
+    const tmm__load load = tmm__xload(p, TMM__COST_TENSOR, w->high, w->cols);
     const double thin = (double)tmm__min(p->M, p->N), large = (double)(p->M + p->N) - thin;
-    const double down = ceil(ceil(large / (int)TMM__HALF_THIN_LINES) / w->pair);
+    const double down = ceil(ceil(large / w->high) / w->pair), fit = tmm__xhalf_thin_fit(w);
     const double clusters = down * ceil(thin / w->cols) * w->slices * p->batch;
-    const int kind = w->cols == 16 ? 0 : w->cols / 64, size = w->parts / w->slices * w->pair;
-    const double fit = w->on_one * (size > 1 ? tmm__clusters((const void *)tmm__xgemm_half_thin,
-                                                             device->shared - 4096, 1, 0)[size]
-                                             : load.processors);
+    const int kind = w->cols == 16 ? 0 : w->cols / 64, size = w->size * w->pair;
     if (fit < 1 || (w->parts > 1 && clusters > fit)) return HUGE_VAL;
     const double blocks = clusters * size, steps = ceil(ceil(p->K / 64.0) / w->parts);
     const double together = w->on_one > 1 && blocks > load.processors ? 2 : 1;
@@ -18098,13 +18163,16 @@ static inline double tmm__xhalf_thin_time(const tmm__xproduct *p, const tmm__xha
     if (w->pair > 1) step *= t->half_thin.slower[1];
     if (!aligned) step *= t->half_thin.slower[0];
     const double tile = t->half_thin.tile[0] + (w->parts > 1 ? 0 : t->half_thin.tile[1] * w->cols);
-    const double copies = (int)TMM__HALF_THIN_LINES + fmin(w->cols, thin) / w->pair;
+    const double copies = w->high + fmin(w->cols, thin) / w->pair;
     const double busy = fmax(ceil(clusters / fit) * (tile + steps * step),
                              blocks * steps * copies * 128 / t->half_thin.l2);
     const double asked = fmin(blocks, w->on_one * load.processors) * w->stages;
     double time = device->gpu.launch + t->half_thin.once;
-    const double memory =
-        tmm__half_memory_time(&load, asked * ((int)TMM__HALF_THIN_LINES * 128), w->pair - 1, &time);
+    double memory = tmm__half_memory_time(&load, asked * (w->high * 128), w->pair - 1, &time);
+    /* Multiprocessors that have more to read than others hold it up. */
+    if (load.bytes + load.c_bytes >= device->gpu.l2_bytes)
+        memory *= 1 + t->half_thin.memory[2] *
+                          (ceil(blocks / load.processors) / (blocks / load.processors) - 1);
     time += tmm__overlapped(busy, memory);
     if (w->parts > 1)
         time += t->half_thin.cluster[0] + t->half_thin.cluster[1] * fmin(thin, w->cols);
@@ -18127,26 +18195,20 @@ static inline int tmm__xhalf_thin_lines(const tmm__xproduct *p)
    SUM adds. */
 static inline void tmm__xhalf_thin_plan(const tmm__xproduct *p, tmm__plan *c)
 {
-    static const int parts[] = {1, 2, 3, 4, 6, 8, 16, 32, 64, 128};
     const tmm__device *device = tmm__current_device();
     const double copied =
         (double)tmm__xhalf_copied(p, 0, NULL, NULL) + (double)tmm__xhalf_copied(p, 1, NULL, NULL);
     const double copies = copied > 0 ? tmm__pack_time(copied) : 0;
     const double thin = (double)tmm__min(p->M, p->N);
-    const double tiles = ceil(thin / 16) * ceil((p->M + p->N) / 128.0);
+    const double tiles = ceil(thin / 16) * ceil((p->M + p->N) / 32.0);
     const int cuts = (p->allowed & TMM__CUT_K) && device->pools;
     if (TMM__TRIANGLE(p) || tiles * 256 > INT_MAX ||
         (copied > 0 && (!(p->allowed & TMM__PACK) || !device->pools)))
         return;
     const int aligned = tmm__xhalf_thin_lines(p);
-    for (int n = 0; n < 12 * 10; n++) {
-        const int way = n / 10, most = 8 / (way % 6 / 3 + 1);
+    for (int n = 0; n < (int)TMM__HALF_THIN_WAYS; n++) {
         tmm__xhalf__thin w;
-        w.cols = way % 3 == 0 ? 16 : 32 << way % 3, w.pair = way % 6 / 3 + 1;
-        w.on_one = way / 6 + 1, w.parts = parts[n % 10];
-        w.slices = w.parts > 8 ? w.parts / most : 1;
-        if (w.cols == 16 ? w.pair > 1 || thin > 32 : w.pair > 1 && thin <= 16) continue;
-        if (w.slices == 1 ? w.parts > most : !cuts || w.on_one > 1 || thin > w.cols) continue;
+        if (!tmm__xhalf_thin_way(p, n, cuts, &w)) continue;
         w.stage = tmm__xhalf_thin_stage(p, w.cols);
         w.stages = (int)tmm__min((device->shared - 1024 * (1 + w.on_one)) / w.on_one / w.stage,
                                  TMM__HALF_THIN_STAGES);
@@ -18156,14 +18218,13 @@ static inline void tmm__xhalf_thin_plan(const tmm__xproduct *p, tmm__plan *c)
         double time = tmm__xhalf_thin_time(p, &w, aligned) + copies;
         if (w.slices > 1) time = tmm__host_time(time);
         if (time < HUGE_VAL)
-            time = TMM__PLAN_GUESS((int)TMM__HALF_THIN_FIRST + way, cut, w.parts, time);
+            time = TMM__PLAN_GUESS((int)TMM__HALF_THIN_FIRST + w.way, cut, w.parts, time);
         if (time >= c->time) continue;
-        c->time = time, c->instance = (int)TMM__HALF_THIN_FIRST + way, c->rest = 0;
+        c->time = time, c->instance = (int)TMM__HALF_THIN_FIRST + w.way, c->rest = 0;
         c->kernel = (const void *)tmm__xgemm_half_thin, c->bytes = w.stages * w.stage + 1024;
         c->slices = w.parts, c->cut = cut, c->blocks = w.slices;
         c->depth = w.stages, c->down = w.pair, c->turned = p->M > p->N;
-        c->tile_m = c->turned ? (int)TMM__HALF_THIN_LINES : w.cols;
-        c->tile_n = c->turned ? w.cols : (int)TMM__HALF_THIN_LINES;
+        c->tile_m = c->turned ? w.high : w.cols, c->tile_n = c->turned ? w.cols : w.high;
     }
 }
 
@@ -18172,6 +18233,7 @@ static inline tmm_status tmm__xhalf_thin(tmm__xproduct *p, const tmm__plan *plan
 {
     const int turned_A = p->csA != 1, turned_B = p->rsB != 1;
     const int cols = plan->turned ? plan->tile_n : plan->tile_m;
+    const int high = plan->turned ? plan->tile_m : plan->tile_n, rest = 128 - high;
     int slices = (int)plan->blocks;
     tmm__half_map maps[2];
     tmm__half_thin_job job;
@@ -18190,16 +18252,19 @@ static inline tmm_status tmm__xhalf_thin(tmm__xproduct *p, const tmm__plan *plan
     job.cols = cols, job.across = (job.thins - 1) / cols + 1;
     job.steps = (int)((p->K + 63) / 64), job.stages = plan->depth;
     job.stage = tmm__xhalf_thin_stage(p, cols);
+    /* What does not lie along k comes in boxes of 64 lines. */
+    job.high = high, job.expected = job.stage - (job.turned_large ? rest / 64 * 64 : rest) * 128;
+    job.once = job.across == 1 && (job.next_large || p->batch == 1);
     job.pair = plan->down, job.parts = plan->slices / slices, job.slices = slices;
     *missing =
-        !tmm__xhalf_make_map(&maps[0], p, !plan->turned, job.turned_large ? 64 : 128) ||
+        !tmm__xhalf_make_map(&maps[0], p, !plan->turned, job.turned_large ? 64 : high) ||
         !tmm__xhalf_make_map(&maps[1], p, plan->turned, (job.turned_thin ? 64 : cols) / job.pair);
     if (*missing) return TMM_OK;
     void *partials = tmm__xpartials(p, &slices);
     *missing = slices != job.slices;
     if (*missing) return TMM_OK;
     job.partials = (float *)partials;
-    const long long down = (job.lines - 1) / ((int)TMM__HALF_THIN_LINES * job.pair) + 1;
+    const long long down = (job.lines - 1) / (high * job.pair) + 1;
     const unsigned blocks = (unsigned)(down * job.across * job.pair * plan->slices);
     void *arguments[] = {&maps[0], &maps[1], &p->C, &job};
     const tmm_status status =

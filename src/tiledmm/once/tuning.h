@@ -232,7 +232,7 @@ typedef struct tmm__costs {
        they add; operands from memory, also where two blocks share lines; KERNEL SUM, and each byte of it.
        `slower`: times, lines not 128 bytes apart, and two blocks that share. l2: bytes in a nanosecond. */
     struct {
-        double once, tile[2], step[3], latency, slower[2], cluster[2], memory[2], asked, l2, sum[2];
+        double once, tile[2], step[3], latency, slower[2], cluster[2], memory[3], asked, l2, sum[2];
     } half_thin;
     /* KERNEL TENSOR INT8. The device chooses by the first five, in products of bytes by one
        modulus; TMM_AUTO by the last four. `slow` is predicted: fp64_slow and each_slow where FP64
@@ -559,7 +559,7 @@ static const tmm__costs tmm__measured = {
         1400,            /* latency */
         {1.8, 1.2},      /* slower */
         {900, 8},        /* cluster */
-        {2200, 1200},    /* memory */
+        {2200, 1200, .27}, /* memory */
         1e6,             /* asked */
         8500,            /* l2 */
         {1290, 5e-5},    /* sum */

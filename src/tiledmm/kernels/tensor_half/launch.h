@@ -365,9 +365,9 @@ static inline tmm_status tmm__xhalf_align(tmm__xproduct *p, char *memory)
     if (TMM__TRIANGLE(p)) /* B is A */
         p->B = p->A, p->rsB = p->csA, p->csB = p->rsA, p->strideB = p->strideA;
     void *arguments[] = {&copies};
-    return tmm__launch((const void *)tmm__xgemm_half_align,
-                       dim3((unsigned)chunks, (unsigned)tmm__min((rows + 7) / 8, 65535), 2),
-                       dim3(256), 0, arguments, p->stream);
+    const dim3 blocks((unsigned)chunks, (unsigned)tmm__min((rows + 7) / 8, 65535), 2);
+    return tmm__launch_clusters((const void *)tmm__xgemm_half_align, blocks, dim3(256), 1, 1, 0,
+                                arguments, p->stream);
 }
 
 /* By wgmma. *missing: there was no memory for aligned copies, or no map; then nothing is done. */
