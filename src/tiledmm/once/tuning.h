@@ -111,8 +111,7 @@ typedef struct tmm__direct_costs {
     double share;   /* part by which it does for each group more that shares a row of A */
 } tmm__direct_costs;
 
-/* Clocks, if nothing else is said. */
-typedef struct tmm__costs {
+typedef struct tmm__costs { /* in clocks, if nothing else is said */
     double l2;      /* bytes that a multiprocessor copies from L2 in a clock, if all do */
     double write;   /* times that a byte of C takes longer than one that is read, beyond L2 */
     double cached;  /* times that L2 is faster than memory */
