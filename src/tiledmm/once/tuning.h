@@ -112,7 +112,7 @@ typedef struct tmm__direct_costs {
 } tmm__direct_costs;
 
 typedef struct tmm__costs { /* in clocks, if nothing else is said */
-    double l2;      /* bytes that a multiprocessor copies from L2 in a clock, if all do */
+    double l2;              /* bytes that a multiprocessor copies from L2 in a clock, if all do */
     double write;   /* times that a byte of C takes longer than one that is read, beyond L2 */
     double cached;  /* times that L2 is faster than memory */
     double exposed; /* part that shows of the shorter: blocks' clocks, or bytes through memory */
@@ -223,9 +223,9 @@ typedef struct tmm__costs { /* in clocks, if nothing else is said */
         double add_more; /* more where a block has stored one before */
         double power;    /* as for TENSOR of double, where tensor cores are the limit */
     } thin;
-    /* KERNEL TENSOR HALF by mma.sync; by wgmma: once, 64 k of a tile, the tile, and one of partial sums. */
+    /* KERNEL TENSOR HALF by mma.sync; by wgmma: once, 64 k, a tile, one of partial sums, `odd` of a tile. */
     tmm__block_costs half[TMM__TUNED_HALF];
-    double half_wgmma[TMM__TUNED_HALF][4];
+    double half_wgmma[TMM__TUNED_HALF][5];
     /* KERNEL THIN HALF, in nanoseconds: the launch; a block, and each thin line that it stores alone; 64 k of
        16, 64 and 128 thin lines; from asking for a stage to having it; blocks that share k, and each line that
        they add; operands from memory, also where two blocks share lines; KERNEL SUM, and each byte of it.
@@ -540,28 +540,28 @@ static const tmm__costs tmm__measured = {
     },
     {
         /* half */
-        {11000, 8000, {36, 36, 36, 36}, 0, 0, 0},
-        {11000, 4000, {30, 19, 19, 19}, 0, 0, 0},
-        {5800, 1500, {18, 10, 8.5, 8}, 0, 0, 0},
+        {18000, 11300, {38.5, 36, 36, 36}, 0, 3.3, 10700},
+        {13100, 1830, {23.8, 16.5, 19, 19}, 0, 4.7, 5440},
+        {7810, 1360, {10.8, 8.2, 5.9, 8}, 0, 3.9, 1120},
     },
     {
         /* half by wgmma */
-        {2600, 1420, 3750, 3150},
-        {3450, 830, 1950, 2550},
-        {3250, 1110, 2500, 2600},
+        {2600, 1420, 3750, 3150, 10000},
+        {3450, 830, 1950, 2550, 5000},
+        {3250, 1110, 2500, 2600, 7500},
     },
     {
         /* half thin */
-        1450,            /* once */
-        {2000, 12},      /* tile */
-        {167, 221, 332}, /* step */
-        1400,            /* latency */
-        {1.8, 1.2},      /* slower */
-        {900, 8},        /* cluster */
+        1450,              /* once */
+        {2000, 12},        /* tile */
+        {167, 221, 332},   /* step */
+        1400,              /* latency */
+        {1.8, 1.2},        /* slower */
+        {900, 8},          /* cluster */
         {2200, 1200, .27}, /* memory */
-        1e6,             /* asked */
-        8500,            /* l2 */
-        {1290, 5e-5},    /* sum */
+        1e6,               /* asked */
+        8500,              /* l2 */
+        {1290, 5e-5},      /* sum */
     },
     {
         /* int8 */

@@ -193,12 +193,13 @@ static inline void tmm__xhalf_wgmma_try(const tmm__xproduct *p, tmm__plan *c, in
     const double whole = tiles - parts, items = whole + parts * slices;
     const double busy = fmin(items / most, 1), copied = (128 + i->cols / cluster) * 128.0;
     const double step = fmax(costs[1], busy * copied / (1.15 * tmm__tuned()->l2));
+    const double odd = load.odd ? costs[4] * fmin(1, (double)p->N / i->cols) : 0;
     /* The busiest is the first cluster, or the first of those that have a whole tile less. */
     for (int of = 0; of < 2; of++) {
         const double first = of == 0 ? 0 : fmod(whole, most);
         const double own = first < items ? floor((items - first - 1) / most) + 1 : 0;
         const double own_whole = first < whole ? floor((whole - first - 1) / most) + 1 : 0;
-        const double clocks = own_whole * (steps * step + costs[2]) +
+        const double clocks = own_whole * (steps * step + costs[2] + odd) +
                               (own - own_whole) * (ceil(steps / slices) * step + costs[3]);
         busiest = fmax(busiest, clocks);
     }
