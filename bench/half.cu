@@ -22,7 +22,7 @@
 #include "draw.h"
 
 #define MS       200.0f
-#define MS_LISTS 10.0f /* twice */
+#define MS_LISTS 20.0f
 static void demand(int good, const char *what)
 {
     if (good) return;
@@ -125,28 +125,49 @@ static int run_syrk(const product *p, int ours)
 #undef OURS
 }
 
-/* Microseconds of one, of as many in a row as take `ms`. */
-static double time_of(const product *p, int ours, float ms)
+/* Milliseconds of `count` in a row. */
+static float time_calls(const product *p, int ours, int count)
 {
     cudaEvent_t begin, end;
     float took = 0;
-    int count = 1;
     demand(!cudaEventCreate(&begin) && !cudaEventCreate(&end), "cudaEventCreate");
-    for (int n = 0; n < 3; n++) { /* a warm-up, then how many, then these */
-        demand(!cudaEventRecord(begin), "cudaEventRecord");
-        for (int i = 0; i < count; i++)
-            if (p->s)
-                run_listed(p, ours);
-            else if (p->syrk)
-                demand(!run_syrk(p, ours), "syrk");
-            else
-                run(p, ours, i);
-        demand(!cudaEventRecord(end) && !cudaEventSynchronize(end), "the product");
-        demand(!cudaEventElapsedTime(&took, begin, end), "cudaEventElapsedTime");
-        if (n == 1) count = took > 0 && ms / took < 20000 ? (int)(ms / took) + 1 : 20000;
-    }
+    demand(!cudaEventRecord(begin), "cudaEventRecord");
+    for (int i = 0; i < count; i++)
+        if (p->s)
+            run_listed(p, ours);
+        else if (p->syrk)
+            demand(!run_syrk(p, ours), "syrk");
+        else
+            run(p, ours, i);
+    demand(!cudaEventRecord(end) && !cudaEventSynchronize(end), "the product");
+    demand(!cudaEventElapsedTime(&took, begin, end), "cudaEventElapsedTime");
     cudaEventDestroy(begin), cudaEventDestroy(end);
-    return 1e3 * took / count;
+    return took;
+}
+
+/* How many take `ms`, after a warm-up. */
+static int count_for(const product *p, int ours, float ms)
+{
+    (void)time_calls(p, ours, 1);
+    const float took = time_calls(p, ours, 1);
+    return took > 0 && ms / took < 20000 ? (int)(ms / took) + 1 : 20000;
+}
+
+/* Microseconds of one, of as many in a row as take `ms`. */
+static double time_of(const product *p, int ours, float ms)
+{
+    const int count = count_for(p, ours, ms);
+    return 1e3 * time_calls(p, ours, count) / count;
+}
+
+/* Of ours (us[1]) and theirs, in turn, `ms` each in all: short slices find the same clock. */
+static void time_in_turn(const product *p, double *us, float ms)
+{
+    enum { TURNS = 4 };
+    const int counts[2] = {count_for(p, 0, ms / TURNS), count_for(p, 1, ms / TURNS)};
+    us[0] = us[1] = 0;
+    for (int turn = 0; turn < 2 * TURNS; turn++)
+        us[turn % 2] += 1e3 * time_calls(p, turn % 2, counts[turn % 2]) / counts[turn % 2] / TURNS;
 }
 
 /* Sums of four uniform numbers, nearly normal, as half or bfloat16. */
@@ -272,9 +293,8 @@ static void bench_lists(product *p, const char *list, FILE *csv)
     if (csv) fprintf(csv, "opA,opB,M,N,K,lda,ldb,ldc,batch,us,cublas_us,plan\n");
     for (int n = 0; n < count; n++) {
         const shape *s = p->s = &shapes[n];
-        double us[2] = {HUGE_VAL, HUGE_VAL};
-        for (int turn = 0; turn < 4; turn++)
-            us[turn % 2] = fmin(us[turn % 2], time_of(p, turn % 2, MS_LISTS));
+        double us[2];
+        time_in_turn(p, us, MS_LISTS);
         const tmm__plan *plan = plan_of(p);
         ratios[n] = us[0] / us[1], product_of_all += log(ratios[n]);
         printf("%c%c %6lld %6lld %6lld of %lld %9.2f %9.2f us %6.3f times cuBLAS; %s %d %s %d, "
