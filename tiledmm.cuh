@@ -2000,9 +2000,8 @@ typedef struct tmm__direct_costs {
     double share;   /* part by which it does for each group more that shares a row of A */
 } tmm__direct_costs;
 
-/* Clocks, if nothing else is said. */
-typedef struct tmm__costs {
-    double l2;      /* bytes that a multiprocessor copies from L2 in a clock, if all do */
+typedef struct tmm__costs { /* in clocks, if nothing else is said */
+    double l2;              /* bytes that a multiprocessor copies from L2 in a clock, if all do */
     double write;   /* times that a byte of C takes longer than one that is read, beyond L2 */
     double cached;  /* times that L2 is faster than memory */
     double exposed; /* part that shows of the shorter: blocks' clocks, or bytes through memory */
@@ -2113,15 +2112,15 @@ typedef struct tmm__costs {
         double add_more; /* more where a block has stored one before */
         double power;    /* as for TENSOR of double, where tensor cores are the limit */
     } thin;
-    /* KERNEL TENSOR HALF by mma.sync; by wgmma: once, a step of 64 k of a tile, and the tile. */
+    /* KERNEL TENSOR HALF by mma.sync; by wgmma: once, 64 k, a tile, one of partial sums, `odd` of a tile. */
     tmm__block_costs half[TMM__TUNED_HALF];
-    double half_wgmma[TMM__TUNED_HALF][3];
+    double half_wgmma[TMM__TUNED_HALF][5];
     /* KERNEL THIN HALF, in nanoseconds: the launch; a block, and each thin line that it stores alone; 64 k of
        16, 64 and 128 thin lines; from asking for a stage to having it; blocks that share k, and each line that
        they add; operands from memory, also where two blocks share lines; KERNEL SUM, and each byte of it.
        `slower`: times, lines not 128 bytes apart, and two blocks that share. l2: bytes in a nanosecond. */
     struct {
-        double once, tile[2], step[3], latency, slower[2], cluster[2], memory[2], asked, l2, sum[2];
+        double once, tile[2], step[3], latency, slower[2], cluster[2], memory[3], asked, l2, sum[2];
     } half_thin;
     /* KERNEL TENSOR INT8. The device chooses by the first five, in products of bytes by one
        modulus; TMM_AUTO by the last four. `slow` is predicted: fp64_slow and each_slow where FP64
@@ -2436,21 +2435,22 @@ static const tmm__costs tmm__measured = {
     },
     {
         /* half by wgmma */
-        {2000, 1350, 4500},
-        {2700, 850, 2500},
+        {2600, 1420, 3750, 3150, 10000},
+        {3450, 830, 1950, 2550, 5000},
+        {3250, 1110, 2500, 2600, 7500},
     },
     {
         /* half thin */
-        1450,            /* once */
-        {2000, 12},      /* tile */
-        {167, 221, 332}, /* step */
-        1400,            /* latency */
-        {1.8, 1.2},      /* slower */
-        {900, 8},        /* cluster */
-        {2200, 1200},    /* memory */
-        1e6,             /* asked */
-        8500,            /* l2 */
-        {1290, 5e-5},    /* sum */
+        1450,              /* once */
+        {2000, 12},        /* tile */
+        {167, 221, 332},   /* step */
+        1400,              /* latency */
+        {1.8, 1.2},        /* slower */
+        {900, 8},          /* cluster */
+        {2200, 1200, .27}, /* memory */
+        1e6,               /* asked */
+        8500,              /* l2 */
+        {1290, 5e-5},      /* sum */
     },
     {
         /* int8 */
@@ -3376,13 +3376,16 @@ static inline tmm_status tmm__blame_operand(const tmm__operands *o, tmm_status s
 #define tmm__xhalf_mma_plan   TMM_FN(gemm__half_mma_plan)
 #define tmm__xhalf_run_wgmma  TMM_FN(gemm__half_run_wgmma)
 #define tmm__xhalf_thin       TMM_FN(gemm__half_thin)
+#define tmm__xhalf_thin_fit   TMM_FN(gemm__half_thin_fit)
+#define tmm__xhalf_thin_way   TMM_FN(gemm__half_thin_way)
 #define tmm__xhalf_thin_plan  TMM_FN(gemm__half_thin_plan)
 #define tmm__xhalf_thin_stage TMM_FN(gemm__half_thin_stage)
 #define tmm__xhalf_thin_time  TMM_FN(gemm__half_thin_time)
 #define tmm__xhalf_thin_lines TMM_FN(gemm__half_thin_lines)
-#define tmm__xhalf__thin      TMM_FN(gemm__half_thin_way)
+#define tmm__xhalf__thin      TMM_FN(gemm__half__thin_way)
 #define tmm__xhalf_wgmma      TMM_FN(gemm__half_wgmma)
 #define tmm__xhalf_wgmma_plan TMM_FN(gemm__half_wgmma_plan)
+#define tmm__xhalf_wgmma_try  TMM_FN(gemm__half_wgmma_try)
 #define tmm__xmap_maker       TMM_FN(gemm__map_maker)
 #define tmm__xhalf_begin      TMM_FN(half_begin)
 #define tmm__xhalf_chunk      TMM_FN(half_chunk)
@@ -11562,9 +11565,13 @@ TMM_KERNEL void __launch_bounds__(tmm__half_threads, TMM__HALF_BLOCKS)
 #ifndef TMM__HALF_WGMMA_LIST
 #define TMM__HALF_WGMMA_LIST(_) \
     _(1, 128x256, 256, 4)       \
-    _(2, 128x128, 128, 6)
+    _(2, 128x128, 128, 6)       \
+    _(3, 128x192, 192, 4)
 #define TMM__HALF_WGMMA_COLS   (TMM__HALF_WGMMA_LIST(TMM__VALUE_1) 0)
 #define TMM__HALF_WGMMA_STAGES (TMM__HALF_WGMMA_LIST(TMM__VALUE_2) 0)
+/* Two blocks of a cluster copy half of B each: lines; or, if B does not lie along k and half of its columns
+   are no whole boxes of 64, half of the k. */
+#define TMM__HALF_WGMMA_BY_K(cols) ((cols) % 128 != 0)
 /* Shared memory: the stages, to which 1024 bytes align, and 4 KB through which each of 8 warps stores. */
 #define TMM__HALF_WGMMA_BYTES(cols, stages) ((stages) * (128 + (cols)) * 128 + 1024 + 8 * 4096)
 #endif
@@ -11592,6 +11599,7 @@ typedef struct tmm__half_job {
     int next_A, next_B;     /* 0: all products of the batch share it, else 1 */
     int pairs_down, across; /* tiles: those of a cluster lie above each other */
     int cluster, steps, items;
+    int band;                /* rows of pairs that are walked together */
     int whole, rest, slices; /* items from `whole` on are slices, of the last `rest` tiles */
 #ifdef TMM_WITH_SYRK
     int triangle, squares, ratio_log2; /* of pairs of tiles, see once/triangle.cuh */
@@ -11618,14 +11626,15 @@ TMM__DEVICE tmm__half_item tmm__half_find(const tmm__half_job *job, int item, in
     tmm__half_item at;
     /* Of 32 bits without signs, and none where it is 1: divisions are what a block begins with. */
     const bool cut = item >= job->whole;
-    const unsigned number = cut ? item - job->whole : item, across8 = 8 * job->across;
+    const unsigned number = cut ? item - job->whole : item, wide = job->band * job->across;
     const unsigned tiles = cut ? job->rest : job->pairs_down * job->across;
     const unsigned turn = number < tiles ? 0 : number / tiles;
     const unsigned tile = (cut ? job->whole : 0) + (number - turn * tiles);
-    const unsigned band = tile < across8 ? 0 : tile / across8, place = tile - band * across8;
-    const unsigned high = min(8u, job->pairs_down - band * 8), right = place / high;
+    const unsigned band = tile < wide ? 0 : tile / wide, place = tile - band * wide;
+    const unsigned high = min((unsigned)job->band, job->pairs_down - band * job->band),
+                   right = place / high;
     const unsigned slices = cut ? job->slices : 1;
-    int down = band * 8 + (place - right * high), across = right;
+    int down = band * job->band + (place - right * high), across = right;
 #ifdef TMM_WITH_SYRK
     if (job->triangle != 0)
         tmm__triangle_tile(job->triangle, job->squares, job->ratio_log2, &down, &across);
@@ -11720,6 +11729,14 @@ TMM__DEVICE void tmm__half_arrive(unsigned barrier, int rank)
                                               ", " turns_b ";\n}"                               \
                          : TMM__H64(0), TMM__H64(64)                                            \
                          : "l"(a), "l"(b));                                                     \
+        else if (cols == 192)                                                                   \
+            asm volatile("{\n.reg .pred p;\nsetp.ne.b32 p, 1, 0;\n"                             \
+                         "wgmma.mma_async.sync.aligned.m64n192k16.f32." type "." type           \
+                         " {" TMM__H64_NAMES TMM__TEN(6) TMM__TEN(7) TMM__TEN(                  \
+                             8) "%90, %91, %92, %93, %94, %95}, %96, %97, p, 1, 1, " turns_a    \
+                                ", " turns_b ";\n}"                                             \
+                         : TMM__H64(0), TMM__H16(64), TMM__H16(80)                              \
+                         : "l"(a), "l"(b));                                                     \
         else if (cols == 16)                                                                    \
             asm volatile("{\n.reg .pred p;\nsetp.ne.b32 p, 1, 0;\n"                             \
                          "wgmma.mma_async.sync.aligned.m64n16k16.f32." type "." type            \
@@ -11756,13 +11773,15 @@ TMM__DEVICE void tmm__half_arrive(unsigned barrier, int rank)
 TMM__DEVICE void tmm__xhalf_step(float *c, unsigned at, int group, const int cols,
                                  const int turned_A, const int turned_B)
 {
+    /* A tenth of the instructions of a step made descriptors, each from its address: now the low words of
+       the first ones are added to. Columns of B that lie along them are 8192 bytes further on each 64. */
+    const unsigned long long all = tmm__descriptor(0) - (1ull << 16);
+    const unsigned first_A = (unsigned)tmm__descriptor(at + group * 8192);
+    const unsigned first_B = (unsigned)tmm__descriptor(at + 16384) + (turned_B ? 511u << 16 : 0);
 #pragma unroll
     for (int k = 0; k < 4; k++) {
-        const unsigned long long a =
-            tmm__descriptor(at + group * 8192 + k * (turned_A ? 2048 : 32));
-        const unsigned long long b =
-            tmm__descriptor(at + 16384 + k * (turned_B ? 2048 : 32)) +
-            (turned_B ? 511ull << 16 : 0); /* 64 columns further on: 8192 bytes */
+        const unsigned long long a = all | (first_A + k * (turned_A ? 128 : 2));
+        const unsigned long long b = all | (first_B + k * (turned_B ? 128 : 2));
         if (turned_A && turned_B)
             TMM__HALF_PRODUCT(TMM__HALF_TYPE, "1", "1");
         else if (turned_A)
@@ -12412,8 +12431,9 @@ TMM__DEVICE int tmm__xhalf_by_boxes(const tmm__half_job *job, const tmm__half_it
 enum {
     tmm__half_wgmma_bytes = TMM__HALF_WGMMA_BYTES(TMM__HALF_WGMMA_COLS, TMM__HALF_WGMMA_STAGES)
 };
-static_assert(TMM__HALF_WGMMA_COLS == 128 || TMM__HALF_WGMMA_COLS == 256,
-              "TMM__HALF_WGMMA_LIST: a tile has 128 or 256 columns");
+static_assert(TMM__HALF_WGMMA_COLS == 128 || TMM__HALF_WGMMA_COLS == 192 ||
+                  TMM__HALF_WGMMA_COLS == 256,
+              "TMM__HALF_WGMMA_LIST: a tile has 128, 192 or 256 columns");
 static_assert(TMM__HALF_WGMMA_STAGES >= 2 && tmm__half_wgmma_bytes <= 227 * 1024 - 256,
               "TMM__HALF_WGMMA_LIST: stages must be 2 at least, and fit into 227 KB");
 /* KERNEL TENSOR HALF by wgmma. 384 threads: one of the first warpgroup copies by TMA, two warpgroups
@@ -12421,7 +12441,7 @@ static_assert(TMM__HALF_WGMMA_STAGES >= 2 && tmm__half_wgmma_bytes <= 227 * 1024
        A, 128 lines    [line][64 k], or two boxes of [64 k][64 lines] if it does not lie along k
        B, COLS lines   the same; two boxes of lines, or COLS / 64
    with the swizzle of 128 bytes. Two blocks of a cluster have the same columns, and copy half of B each,
-   to both. Blocks are persistent: each takes tile after tile, in bands of 8 rows of pairs.
+   to both. Blocks are persistent: each takes tile after tile, in bands of rows of pairs.
 
    A step of 128 x 256 is 4.2 million operations; a block copies 32 KB for it from L2: 131 a byte. Tensor
    cores read B once for 64 rows. They bound it where K is long; below, filling and storing count. */
@@ -12435,7 +12455,8 @@ TMM_KERNEL void __launch_bounds__(384, 1)
     enum {
         COLS = TMM__HALF_WGMMA_COLS,
         STAGES = TMM__HALF_WGMMA_STAGES,
-        STAGE = (128 + COLS) * 128
+        STAGE = (128 + COLS) * 128,
+        BY_K = TMM__HALF_WGMMA_BY_K(COLS)
     };
     extern __shared__ __align__(16) unsigned char tmm__memory[];
     __shared__ __align__(8) unsigned long long full[STAGES], empty[STAGES];
@@ -12480,7 +12501,10 @@ TMM_KERNEL void __launch_bounds__(384, 1)
                 for (int half = first; half < first + mine; half++) {
                     const unsigned toB = to + 16384 + half * (COLS * 64);
                     const int col = at.col + half * (COLS / 2);
-                    for (int i = 0; job.turned_B && i < COLS / 128; i++)
+                    for (int i = 0; BY_K && job.turned_B && i < COLS / 64; i++)
+                        tmm__half_box(to + 16384 + i * 8192 + half * 4096, &map_B, at.col + i * 64,
+                                      k + half * 32, zB, barrier, (1 << cluster) - 1);
+                    for (int i = 0; !BY_K && job.turned_B && i < COLS / 128; i++)
                         tmm__half_box(toB + i * 8192, &map_B, col + i * 64, k, zB, barrier,
                                       (1 << cluster) - 1);
                     if (!job.turned_B)
@@ -12547,9 +12571,14 @@ TMM_KERNEL void __launch_bounds__(384, 1)
 /* src/tiledmm/kernels/tensor_half/thin.cuh. Elements of 16 bits by wgmma and TMA where C is thin or small.
    Uses: kernels/common/, wgmma.cuh, once/. Used by: thin_launch.h. */
 #if defined(TMM__PASS) && TMM__EMIT_TYPE && TMM__HALF_TENSOR && !defined(TMM__HALF_ONCE)
-/* Lines of the large operand in a tile; stages that there may be; blocks of a cluster; bytes of a stage
-   and of all shared memory, to the stages of which 1024 bytes align. */
-enum { TMM__HALF_THIN_LINES = 128, TMM__HALF_THIN_STAGES = 12, TMM__HALF_THIN_CLUSTER = 8 };
+/* Lines of the large operand in a tile at most; stages that there may be; blocks of a cluster; ways to
+   divide a product; bytes of a stage and of all shared memory, to the stages of which 1024 bytes align. */
+enum {
+    TMM__HALF_THIN_LINES = 128,
+    TMM__HALF_THIN_STAGES = 12,
+    TMM__HALF_THIN_CLUSTER = 8,
+    TMM__HALF_THIN_WAYS = 12 * 11 * 2
+};
 #define TMM__HALF_THIN_STAGE(cols)         (((int)TMM__HALF_THIN_LINES + (cols)) * 128)
 #define TMM__HALF_THIN_BYTES(cols, stages) ((stages)*TMM__HALF_THIN_STAGE(cols) + 1024)
 
@@ -12564,12 +12593,33 @@ typedef struct tmm__half_thin_job {
     int large_is_A, lines, thins;  /* of op(A) or op(B) */
     int turned_large, turned_thin; /* operands that do not lie along k */
     int next_large, next_thin;     /* 0: all products of the batch share it, else 1 */
-    int cols, across;              /* thin lines of a tile, tiles of the thin operand */
-    int parts, slices, steps;      /* blocks that share the k of a slice; slices; steps of 64 k */
-    int pair, stage, stages;       /* blocks that share thin lines, 1 or 2; bytes of a stage */
+    int high, expected;       /* large lines of a tile, a multiple of 8; bytes that a stage gets */
+    int cols, across;         /* thin lines of a tile, tiles of the thin operand */
+    int parts, slices, steps; /* blocks that share the k of a slice; slices; steps of 64 k */
+    int once;                 /* each line of the large operand is read by one block alone */
+    int pair, stage, stages;  /* blocks that share thin lines, 1 or 2; bytes of a stage */
 } tmm__half_thin_job;
 
 #if TMM__WGMMA
+/* L2's policy for what is read once, or as usual (PTX ISA 9.7, "createpolicy"), and a box by it. */
+TMM__DEVICE unsigned long long tmm__half_thin_policy(int once)
+{
+    unsigned long long policy;
+    if (once)
+        asm("createpolicy.fractional.L2::evict_first.b64 %0, 1.0;" : "=l"(policy));
+    else
+        asm("createpolicy.fractional.L2::evict_normal.b64 %0, 1.0;" : "=l"(policy));
+    return policy;
+}
+TMM__DEVICE void tmm__half_thin_box(unsigned to, const tmm__half_map *map, int x, int y, int z,
+                                    unsigned barrier, unsigned long long policy)
+{
+    asm volatile("cp.async.bulk.tensor.3d.shared::cluster.global.tile.mbarrier::complete_tx::bytes"
+                 ".L2::cache_hint [%0], [%1, {%2, %3, %4}], [%5], %6;" ::"r"(to),
+                 "l"(map), "r"(x), "r"(y), "r"(z), "r"(barrier), "l"(policy)
+                 : "memory");
+}
+
 /* Sums of a warpgroup to shared memory: where large lines are neighbours in C, [thin][large] with
    lines 132 apart, else [large][thin] with lines cols + 8 apart. Either way in different banks. */
 TMM__DEVICE void tmm__half_thin_keep(float *sums, const float *c, int large_is_A, const int cols)
@@ -12629,7 +12679,7 @@ TMM__DEVICE void tmm__xhalf_thin_sum(float *c, const tmm__half_thin_job *job, in
 }
 #endif
 
-/* KERNEL THIN HALF: 128 lines of the large operand by `cols` of the thin one, 64 or 128, on tensor cores.
+/* KERNEL THIN HALF: up to 128 lines of the large operand by 16, 64 or 128 of the thin one, on tensor cores.
    288 threads: two warpgroups multiply, 64 large lines each; a thread of the last warp copies by TMA. A
    stage is 64 k:
        large   [line][64 k], or two boxes of [64 k][64 lines] if it does not lie along k
@@ -12657,7 +12707,7 @@ TMM_KERNEL void __launch_bounds__(288, 2)
     const int pair = job.pair, cluster = job.parts * pair;
     const int rank = blockIdx.x % cluster, which = rank % pair, rank0 = rank - which;
     const int item = blockIdx.x / cluster, slice = item % job.slices, tile = item / job.slices;
-    const int line0 = (tile / job.across * pair + which) * (int)TMM__HALF_THIN_LINES;
+    const int line0 = (tile / job.across * pair + which) * job.high;
     const int thin0 = tile % job.across * job.cols, product = blockIdx.y;
     const long long part = slice * job.parts + rank / pair, parts = job.slices * job.parts;
     const int first = (int)(job.steps * part / parts);
@@ -12678,6 +12728,7 @@ TMM_KERNEL void __launch_bounds__(288, 2)
     tmm__wait_for_previous();
     if (threadIdx.x >= 256) {
         const int zL = product * job.next_large, zT = product * job.next_thin;
+        const unsigned long long policy = tmm__half_thin_policy(job.once);
         const int half = job.cols / 2 * which, to_both = pair > 1 ? 3 << rank0 : 1;
         unsigned to = base + skip, parity = 1;
         int stage = 0;
@@ -12685,12 +12736,13 @@ TMM_KERNEL void __launch_bounds__(288, 2)
             const unsigned barrier = fulls + 8 * stage;
             const int k = (first + step) * 64;
             tmm__barrier_wait(empties + 8 * stage, parity); /* at once, the first time */
-            tmm__barrier_expect(barrier, job.stage);
+            tmm__barrier_expect(barrier, job.expected);
             if (job.turned_large) {
-                tmm__half_box(to, &map_large, line0, k, zL, barrier, 1);
-                tmm__half_box(to + 8192, &map_large, line0 + 64, k, zL, barrier, 1);
+                tmm__half_thin_box(to, &map_large, line0, k, zL, barrier, policy);
+                if (job.high > 64)
+                    tmm__half_thin_box(to + 8192, &map_large, line0 + 64, k, zL, barrier, policy);
             } else {
-                tmm__half_box(to, &map_large, k, line0, zL, barrier, 1);
+                tmm__half_thin_box(to, &map_large, k, line0, zL, barrier, policy);
             }
             if (job.turned_thin) {
                 for (int i = 0; i < job.cols; i += 64)
@@ -12734,8 +12786,8 @@ TMM_KERNEL void __launch_bounds__(288, 2)
     if (threadIdx.x < 256) {
         const int row0 = job.large_is_A ? line0 : thin0, col0 = job.large_is_A ? thin0 : line0;
         const int pitch = job.large_is_A ? job.cols + 8 : 132;
-        const int rows = (int)min(job.M - row0, job.large_is_A ? 128ll : (long long)job.cols);
-        const int cols = (int)min(job.N - col0, job.large_is_A ? (long long)job.cols : 128ll);
+        const int rows = (int)min(job.M - row0, (long long)(job.large_is_A ? job.high : job.cols));
+        const int cols = (int)min(job.N - col0, (long long)(job.large_is_A ? job.cols : job.high));
         const int fours = (cols + 3) / 4, all = rows > 0 && cols > 0 ? rows * fours : 0;
         const int own = rank / pair, end = all * (own + 1) / job.parts;
         TMM_OUT *c = C + product * job.batchC;
@@ -12804,7 +12856,8 @@ typedef struct tmm__half_copies {
    2 bytes read and written an element, nothing computed: bound by memory, or L2 where both fit. */
 TMM_KERNEL void __launch_bounds__(256) tmm__xgemm_half_align(const tmm__half_copies job)
 {
-    tmm__let_next_begin(); /* KERNEL THIN HALF, which waits for all of this */
+    tmm__let_next_begin(); /* the product, which waits for all of this */
+    tmm__wait_for_previous();
     const tmm__half_operand x = blockIdx.z == 0 ? job.operands[0] : job.operands[1];
     const long long rows = x.rows, col = (blockIdx.x * 32ll + threadIdx.x % 32) * 8;
     if (col >= x.cols) return;
@@ -18171,6 +18224,10 @@ static inline size_t tmm__xhalf_copied(const tmm__xproduct *p, int is_B, char *m
 /* KERNEL THIN HALF: see thin_launch.h. */
 #ifndef TMM__HALF_ONCE
 enum { TMM__HALF_THIN_FIRST = 16 }; /* the number of its first instance */
+/* Ways to take an instance by wgmma: its number, and the blocks of a cluster. */
+enum { TMM__HALF_WAYS = 6 };
+static const int tmm__half_ways[TMM__HALF_WAYS][2] = {{0, 2}, {1, 2}, {2, 2},
+                                                      {0, 1}, {1, 1}, {2, 1}};
 #endif
 static inline void tmm__xhalf_thin_plan(const tmm__xproduct *p, tmm__plan *c);
 static inline tmm_status tmm__xhalf_thin(tmm__xproduct *p, const tmm__plan *plan, int *missing);
@@ -18212,14 +18269,26 @@ static inline int tmm__xtensor_competes(const tmm__xproduct *p, const tmm__xkern
            tmm__xtensor_takes(p, row) == TMM_OK;
 }
 
-/* The rectangle of C that has the last `rest` tiles of its triangle, or a few more; *q: the product of
-   whose C there are partial sums. */
-static inline tmm__last_tiles tmm__xhalf_last(const tmm__xproduct *p, int cols, int rest,
-                                              tmm__xproduct *q)
+/* The rectangle of C that has the last `rest` tiles, or a few more, in the order of bands of *band rows; *q:
+   the product of whose C there are partial sums. Tiles, of `rows` rows, are those of a cluster. */
+static inline tmm__last_tiles tmm__xhalf_last(const tmm__xproduct *p, int rows, int cols, int rest,
+                                              int *band, tmm__xproduct *q)
 {
-    const tmm__tiling t = tmm__tile(TMM__TRIANGLE(p), p->M, p->N, 256, cols);
-    const tmm__last_tiles last = tmm__last_of_triangle(&t, TMM__TRIANGLE(p), p->N, 256, 8, rest);
-    *q = *p;
+    const int least = TMM__TENSOR_BAND / 2;
+    const tmm__tiling t = tmm__tile(TMM__TRIANGLE(p), p->M, p->N, rows, cols);
+    tmm__last_tiles last = {0, 0, 0, 0, 0};
+    *band = TMM__TENSOR_BAND, *q = *p;
+    if (TMM__TRIANGLE(p))
+        last = tmm__last_of_triangle(&t, TMM__TRIANGLE(p), p->N, rows, TMM__TENSOR_BAND, rest);
+    /* The last band, of as many rows as leave the fewest tiles beyond `rest`. */
+    for (int n = TMM__TENSOR_BAND; n >= least && TMM__TRIANGLE(p) == 0; n--) {
+        const int down = (int)t.down, across = (int)t.across;
+        const int high = (down - 1) % n + 1, wide = (rest - 1) / high + 1;
+        if (wide > across || (last.tiles > 0 && high * wide >= last.tiles)) continue;
+        last.tiles = high * wide, *band = n;
+        last.row = (long long)(down - high) * rows, last.rows = p->M - last.row;
+        last.col = (long long)(across - wide) * cols, last.cols = p->N - last.col;
+    }
 #ifdef TMM_WITH_SYRK
     q->triangle = 0;
 #endif
@@ -18227,61 +18296,90 @@ static inline tmm__last_tiles tmm__xhalf_last(const tmm__xproduct *p, int cols, 
     return last;
 }
 
-/* The instance by wgmma that should be fastest, if that is below c->time. Blocks are persistent: the
-   busiest has so many rounds. Operands off 16 bytes are copied first. */
+/* Takes this way by wgmma if it should be faster than c->time: all tiles in slices of k, or, if `rest` is not
+   0, only the last ones. Clusters are persistent, and take items in turn. */
+static inline void tmm__xhalf_wgmma_try(const tmm__xproduct *p, tmm__plan *c, int way,
+                                        double copies, int rest, int slices)
+{
+    const int n = tmm__half_ways[way][0], cluster = tmm__half_ways[way][1], last_round = rest > 0;
+    const tmm__device *device = tmm__current_device();
+    const tmm__xhalf__wgmma *i = tmm__xhalf_wgmma(n);
+    const double *costs = tmm__tuned()->half_wgmma[n < TMM__TUNED_HALF ? n : 0];
+    const tmm__load load = tmm__xload(p, TMM__COST_TENSOR, 128, i->cols);
+    const tmm__tiling t = tmm__tile(TMM__TRIANGLE(p), p->M, p->N, 128 * cluster, i->cols);
+    const double tiles = t.down * t.across * p->batch,
+                 most = floor(device->processors / (double)cluster);
+    const double steps = ceil(p->K / 64.0);
+    tmm__xproduct q = *p;
+    int band, cut = slices > 1 ? TMM__PLAN_REDUCE : TMM__PLAN_WHOLE;
+    double parts = slices > 1 ? tiles : 0, busiest = 0;
+    if (last_round) {
+        const tmm__last_tiles last = tmm__xhalf_last(p, 128 * cluster, i->cols, rest, &band, &q);
+        if (last.tiles == 0) return;
+        rest = last.tiles, parts = rest, cut = TMM__PLAN_LAST_ROUND;
+    }
+    /* What is not shared by a cluster comes from L2 more often. TMA has some 1.15 times its rate. */
+    const double whole = tiles - parts, items = whole + parts * slices;
+    const double busy = fmin(items / most, 1), copied = (128 + i->cols / cluster) * 128.0;
+    const double step = fmax(costs[1], busy * copied / (1.15 * tmm__tuned()->l2));
+    const double odd = load.odd ? costs[4] * fmin(1, (double)p->N / i->cols) : 0;
+    /* The busiest is the first cluster, or the first of those that have a whole tile less. */
+    for (int of = 0; of < 2; of++) {
+        const double first = of == 0 ? 0 : fmod(whole, most);
+        const double own = first < items ? floor((items - first - 1) / most) + 1 : 0;
+        const double own_whole = first < whole ? floor((whole - first - 1) / most) + 1 : 0;
+        const double clocks = own_whole * (steps * step + costs[2] + odd) +
+                              (own - own_whole) * (ceil(steps / slices) * step + costs[3]);
+        busiest = fmax(busiest, clocks);
+    }
+    double time = device->gpu.launch + copies;
+    const double asked = fmin(items * cluster, load.processors) * i->bytes;
+    const double memory = tmm__half_memory_time(&load, asked, 0, &time);
+    time += tmm__overlapped(tmm__in_nanoseconds(costs[0] + busiest), memory);
+    if (slices > 1) time = tmm__host_time(time + tmm__xsum_time(&q, slices));
+    time = TMM__PLAN_GUESS(8 + way, cut, slices, time);
+    if (time >= c->time) return;
+    c->time = time, c->instance = 8 + way, c->kernel = i->kernel, c->bytes = i->bytes;
+    c->tile_m = 128, c->tile_n = i->cols, c->slices = slices, c->cut = cut, c->down = cluster;
+    c->rest = last_round ? rest : 0;
+}
+
+/* The instance by wgmma that should be fastest, if that is below c->time. Operands off 16 bytes are copied
+   first. */
 static inline void tmm__xhalf_wgmma_plan(const tmm__xproduct *p, tmm__plan *c)
 {
+    static const int slices[] = {1, 2, 3, 4, 5, 6, 7, 8, 12, 16, 24, 32};
     const tmm__device *device = tmm__current_device();
-    const double steps = ceil(p->K / 64.0), down = ceil(p->M / 128.0);
+    const double steps = ceil(p->K / 64.0);
     const tmm__xhalf__wgmma *i;
     const double copied = (double)tmm__xhalf_copied(p, 0, NULL, NULL) +
                           (TMM__TRIANGLE(p) ? 0 : (double)tmm__xhalf_copied(p, 1, NULL, NULL));
     const double copies = copied > 0 ? tmm__pack_time(copied) : 0;
+    const int cuts = (p->allowed & TMM__CUT_K) && device->pools;
     if (copied > 0 && (!(p->allowed & TMM__PACK) || !device->pools)) return;
-    for (int n = 0; (i = tmm__xhalf_wgmma(n)) != NULL; n++) {
-        tmm__load load = tmm__xload(p, TMM__COST_TENSOR, 128, i->cols);
-        const tmm__tiling by_pairs = tmm__tile(TMM__TRIANGLE(p), p->M, p->N, 256, i->cols);
-        const double pairs = 2 * by_pairs.down * by_pairs.across * p->batch;
-        if (pairs > INT_MAX - 65536) continue; /* items are counted in 32 bits */
-        for (int slices = 1; slices <= 32; slices *= 2) {
-            if (slices > 1 && (!(p->allowed & TMM__CUT_K) || !device->pools ||
-                               pairs * slices > load.processors || slices * 4 > steps))
-                break;
-            const double rounds = ceil((down > 1 ? pairs : load.blocks) * slices / load.processors);
-            const double *costs = tmm__tuned()->half_wgmma[n < TMM__TUNED_HALF ? n : 0];
-            const double clocks = costs[0] + rounds * (ceil(steps / slices) * costs[1] + costs[2]);
-            double time = device->gpu.launch + copies;
-            const double busy = fmin(load.blocks * slices, load.processors);
-            const double memory = tmm__half_memory_time(&load, busy * i->bytes, 0, &time);
-            time += tmm__overlapped(tmm__in_nanoseconds(clocks), memory);
-            if (slices > 1) time = tmm__host_time(time + tmm__xsum_time(p, slices));
-            const int cut = slices > 1 ? TMM__PLAN_REDUCE : TMM__PLAN_WHOLE;
-            time = TMM__PLAN_GUESS(8 + n, cut, slices, time);
-            if (time >= c->time) continue;
-            c->time = time, c->instance = 8 + n, c->kernel = i->kernel, c->bytes = i->bytes;
-            c->tile_m = 128, c->tile_n = i->cols, c->slices = slices, c->cut = cut, c->rest = 0;
-        }
-        /* Of a triangle, the tiles of a short last round in slices, which all run at once. */
-        const double most = floor(load.processors / 2), whole = floor(pairs / 2 / most);
-        const int rest = (int)(pairs / 2 - whole * most);
-        if (TMM__TRIANGLE(p) == 0 || p->batch > 1 || !(p->allowed & TMM__CUT_K) || !device->pools ||
-            down < 2 || whole < 1 || rest == 0)
+    for (int way = 0; way < (int)TMM__HALF_WAYS; way++) {
+        const int cluster = tmm__half_ways[way][1];
+        const double down = ceil(p->M / 128.0);
+        i = tmm__xhalf_wgmma(tmm__half_ways[way][0]);
+        /* Not if a block of a cluster had no rows, but two of them may have an odd number. A triangle is cut in
+           squares. */
+        if (i == NULL || down < cluster || (cluster == 1 && down > 1 && fmod(down, 2) == 0) ||
+            (TMM__TRIANGLE(p) && cluster != (down > 1 ? 2 : 1)))
             continue;
-        tmm__xproduct q;
-        const tmm__last_tiles last = tmm__xhalf_last(p, i->cols, rest, &q);
-        const int slices = last.tiles > 0 ? (int)fmin(most / last.tiles, fmin(steps / 4, 32)) : 0;
-        if (slices < 2) continue;
-        const double *costs = tmm__tuned()->half_wgmma[n < TMM__TUNED_HALF ? n : 0];
-        const double clocks = costs[0] + whole * (steps * costs[1] + costs[2]) +
-                              ceil(steps / slices) * costs[1] + costs[2];
-        double time = device->gpu.launch + copies +
-                      tmm__overlapped(tmm__in_nanoseconds(clocks), tmm__memory_time(&load));
-        time = tmm__host_time(time + tmm__xsum_time(&q, slices));
-        time = TMM__PLAN_GUESS(8 + n, TMM__PLAN_LAST_ROUND, slices, time);
-        if (time >= c->time) continue;
-        c->time = time, c->instance = 8 + n, c->kernel = i->kernel, c->bytes = i->bytes;
-        c->tile_m = 128, c->tile_n = i->cols, c->slices = slices, c->cut = TMM__PLAN_LAST_ROUND;
-        c->rest = last.tiles;
+        const tmm__tiling t = tmm__tile(TMM__TRIANGLE(p), p->M, p->N, 128 * cluster, i->cols);
+        const double tiles = t.down * t.across * p->batch,
+                     most = floor(device->processors / (double)cluster);
+        const int rest = (int)fmod(tiles, most);
+        if (tiles > INT_MAX / 2 - 65536) continue; /* items are counted in 32 bits */
+        /* A triangle is cut in squares, and these in two tiles at most. */
+        if (TMM__TRIANGLE(p) && i->cols % 128 != 0) continue;
+        for (int s = 0; s < (int)(sizeof slices / sizeof *slices); s++) {
+            if (s > 0 && (!cuts || slices[s] * 4 > steps)) break;
+            if (s == 0 || tiles * slices[s] <= 4 * most)
+                tmm__xhalf_wgmma_try(p, c, way, copies, 0, slices[s]);
+            if (s > 0 && tiles > most && rest > 0 && p->batch == 1 && rest * slices[s] <= 4 * most)
+                tmm__xhalf_wgmma_try(p, c, way, copies, rest, slices[s]);
+        }
     }
 }
 
@@ -18408,9 +18506,9 @@ static inline tmm_status tmm__xhalf_align(tmm__xproduct *p, char *memory)
     if (TMM__TRIANGLE(p)) /* B is A */
         p->B = p->A, p->rsB = p->csA, p->csB = p->rsA, p->strideB = p->strideA;
     void *arguments[] = {&copies};
-    return tmm__launch((const void *)tmm__xgemm_half_align,
-                       dim3((unsigned)chunks, (unsigned)tmm__min((rows + 7) / 8, 65535), 2),
-                       dim3(256), 0, arguments, p->stream);
+    const dim3 blocks((unsigned)chunks, (unsigned)tmm__min((rows + 7) / 8, 65535), 2);
+    return tmm__launch_clusters((const void *)tmm__xgemm_half_align, blocks, dim3(256), 1, 1, 0,
+                                arguments, p->stream);
 }
 
 /* By wgmma. *missing: there was no memory for aligned copies, or no map; then nothing is done. */
@@ -18447,7 +18545,7 @@ static inline tmm_status tmm__xhalf_run_wgmma(const tmm__xproduct *given, const 
 #endif
     job.turned_A = turned_A, job.turned_B = turned_B;
     job.next_A = p->batch > 1 && p->strideA > 0, job.next_B = p->batch > 1 && p->strideB > 0;
-    job.cluster = down > 1 ? 2 : 1;
+    job.cluster = plan->down;
     job.pairs_down = (int)((down - 1) / job.cluster + 1), job.across = (int)across;
     job.steps = (int)((p->K + 63) / 64);
 #ifdef TMM_WITH_SYRK
@@ -18458,10 +18556,15 @@ static inline tmm_status tmm__xhalf_run_wgmma(const tmm__xproduct *given, const 
     }
 #endif
     *missing = !tmm__xhalf_make_map(&maps[0], p, 0, turned_A ? 64 : 128) ||
-               !tmm__xhalf_make_map(&maps[1], p, 1, turned_B ? 64 : plan->tile_n / 2);
+               !tmm__xhalf_make_map(&maps[1], p, 1,
+                                    !turned_B                            ? plan->tile_n / 2
+                                    : TMM__HALF_WGMMA_BY_K(plan->tile_n) ? 32
+                                                                         : 64);
     tmm__xproduct q = *p;
     tmm__last_tiles last = {job.pairs_down * job.across, 0, p->M, 0, p->N};
-    if (plan->rest > 0) last = tmm__xhalf_last(p, plan->tile_n, plan->rest, &q);
+    job.band = TMM__TENSOR_BAND;
+    if (plan->rest > 0)
+        last = tmm__xhalf_last(p, 128 * job.cluster, plan->tile_n, plan->rest, &job.band, &q);
     if (status == TMM_OK && !*missing) {
         void *partials = tmm__xpartials(&q, &slices);
         const int tiles = job.pairs_down * job.across;
@@ -18534,9 +18637,10 @@ static inline tmm_status tmm__xtensor(const tmm__xproduct *given, const tmm__pla
 #if defined(TMM_NAME) && !defined(TMM__PASS) && TMM__HOST && TMM__HALF_TENSOR
 /* Ways to divide a product. */
 typedef struct tmm__xhalf__thin {
-    int cols, pair;            /* thin lines of a tile; blocks that share them */
-    int parts, slices;         /* k of a tile in so many; in so many clusters */
-    int stage, stages, on_one; /* bytes; of a block; blocks on a multiprocessor */
+    int cols, high, pair;  /* thin lines of a tile, large ones; blocks that share the thin ones */
+    int parts, slices;     /* k of a tile in so many; in so many clusters */
+    int size, on_one, way; /* of a cluster; blocks on a multiprocessor; number of its kind */
+    int stage, stages;     /* bytes; of a block */
 } tmm__xhalf__thin;
 
 /* Bytes of a stage of 64 k. 64 lines at least, if neighbours in memory are lines. */
@@ -18546,20 +18650,53 @@ static inline int tmm__xhalf_thin_stage(const tmm__xproduct *p, int cols)
     return ((int)TMM__HALF_THIN_LINES + (turned && cols < 64 ? 64 : cols)) * 128;
 }
 
+/* Clusters that fit on the device at once. */
+static inline double tmm__xhalf_thin_fit(const tmm__xhalf__thin *w)
+{
+    const tmm__device *device = tmm__current_device();
+    const int size = w->size * w->pair;
+    return w->on_one * (size > 1 ? tmm__clusters((const void *)tmm__xgemm_half_thin,
+                                                 device->shared - 4096, 1, 0)[size]
+                                 : device->processors);
+}
+
+/* Number n of the ways to divide a product, of TMM__HALF_THIN_WAYS; 0: it is none for this one. Tiles of
+   16, 64 or 128 thin lines, alone or in pairs; one block on a multiprocessor or two; k for a cluster, for so many
+   of eight or for all clusters of four that fit, whose sums KERNEL SUM adds. Last, 128 large lines, or so many
+   that each cluster that fits has as much to do. */
+static inline int tmm__xhalf_thin_way(const tmm__xproduct *p, int n, int cuts, tmm__xhalf__thin *w)
+{
+    static const int parts[] = {1, 2, 3, 4, 6, 8, 16, 32, 64, 128, 0};
+    const double thin = (double)tmm__min(p->M, p->N), large = (double)(p->M + p->N) - thin;
+    w->way = n / 22, w->parts = parts[n / 2 % 11];
+    w->cols = w->way % 3 == 0 ? 16 : 32 << w->way % 3, w->pair = w->way % 6 / 3 + 1;
+    w->on_one = w->way / 6 + 1, w->high = (int)TMM__HALF_THIN_LINES;
+    const int most = (int)TMM__HALF_THIN_CLUSTER / w->pair, many = w->parts == 0 || w->parts > 8;
+    if (w->cols == 16 ? w->pair > 1 || thin > 32 : w->pair > 1 && thin <= 16) return 0;
+    if (many ? !cuts || w->on_one > 1 || thin > w->cols : w->parts > most) return 0;
+    w->size = w->parts == 0 ? 4 : many ? most : w->parts;
+    const double fit = tmm__xhalf_thin_fit(w);
+    double down = ceil(large / (w->high * w->pair));
+    w->slices = w->parts == 0 ? (int)fmin(fit / (down * p->batch), 64) : w->parts / w->size;
+    w->parts = w->slices * w->size;
+    if (w->slices < 1 || (many && w->slices < 2)) return 0;
+    if (n % 2 == 0) return 1;
+    down = floor(fit / (ceil(thin / w->cols) * w->slices * p->batch));
+    w->high = down < 1 ? 128 : (int)fmin(fmax(ceil(large / (down * w->pair) / 8) * 8, 32), 128);
+    return w->high < (int)TMM__HALF_THIN_LINES;
+}
+
 /* Nanoseconds of that. HUGE_VAL where clusters that share k do not fit on the device at once. */
 static inline double tmm__xhalf_thin_time(const tmm__xproduct *p, const tmm__xhalf__thin *w,
                                           int aligned)
 {
     const tmm__costs *t = tmm__tuned();
     const tmm__device *device = tmm__current_device();
-    const tmm__load load = tmm__xload(p, TMM__COST_TENSOR, TMM__HALF_THIN_LINES, w->cols);
+    const tmm__load load = tmm__xload(p, TMM__COST_TENSOR, w->high, w->cols);
     const double thin = (double)tmm__min(p->M, p->N), large = (double)(p->M + p->N) - thin;
-    const double down = ceil(ceil(large / (int)TMM__HALF_THIN_LINES) / w->pair);
+    const double down = ceil(ceil(large / w->high) / w->pair), fit = tmm__xhalf_thin_fit(w);
     const double clusters = down * ceil(thin / w->cols) * w->slices * p->batch;
-    const int kind = w->cols == 16 ? 0 : w->cols / 64, size = w->parts / w->slices * w->pair;
-    const double fit = w->on_one * (size > 1 ? tmm__clusters((const void *)tmm__xgemm_half_thin,
-                                                             device->shared - 4096, 1, 0)[size]
-                                             : load.processors);
+    const int kind = w->cols == 16 ? 0 : w->cols / 64, size = w->size * w->pair;
     if (fit < 1 || (w->parts > 1 && clusters > fit)) return HUGE_VAL;
     const double blocks = clusters * size, steps = ceil(ceil(p->K / 64.0) / w->parts);
     const double together = w->on_one > 1 && blocks > load.processors ? 2 : 1;
@@ -18567,13 +18704,16 @@ static inline double tmm__xhalf_thin_time(const tmm__xproduct *p, const tmm__xha
     if (w->pair > 1) step *= t->half_thin.slower[1];
     if (!aligned) step *= t->half_thin.slower[0];
     const double tile = t->half_thin.tile[0] + (w->parts > 1 ? 0 : t->half_thin.tile[1] * w->cols);
-    const double copies = (int)TMM__HALF_THIN_LINES + fmin(w->cols, thin) / w->pair;
+    const double copies = w->high + fmin(w->cols, thin) / w->pair;
     const double busy = fmax(ceil(clusters / fit) * (tile + steps * step),
                              blocks * steps * copies * 128 / t->half_thin.l2);
     const double asked = fmin(blocks, w->on_one * load.processors) * w->stages;
     double time = device->gpu.launch + t->half_thin.once;
-    const double memory =
-        tmm__half_memory_time(&load, asked * ((int)TMM__HALF_THIN_LINES * 128), w->pair - 1, &time);
+    double memory = tmm__half_memory_time(&load, asked * (w->high * 128), w->pair - 1, &time);
+    /* Multiprocessors that have more to read than others hold it up. */
+    if (load.bytes + load.c_bytes >= device->gpu.l2_bytes)
+        memory *= 1 + t->half_thin.memory[2] *
+                          (ceil(blocks / load.processors) / (blocks / load.processors) - 1);
     time += tmm__overlapped(busy, memory);
     if (w->parts > 1)
         time += t->half_thin.cluster[0] + t->half_thin.cluster[1] * fmin(thin, w->cols);
@@ -18596,26 +18736,20 @@ static inline int tmm__xhalf_thin_lines(const tmm__xproduct *p)
    SUM adds. */
 static inline void tmm__xhalf_thin_plan(const tmm__xproduct *p, tmm__plan *c)
 {
-    static const int parts[] = {1, 2, 3, 4, 6, 8, 16, 32, 64, 128};
     const tmm__device *device = tmm__current_device();
     const double copied =
         (double)tmm__xhalf_copied(p, 0, NULL, NULL) + (double)tmm__xhalf_copied(p, 1, NULL, NULL);
     const double copies = copied > 0 ? tmm__pack_time(copied) : 0;
     const double thin = (double)tmm__min(p->M, p->N);
-    const double tiles = ceil(thin / 16) * ceil((p->M + p->N) / 128.0);
+    const double tiles = ceil(thin / 16) * ceil((p->M + p->N) / 32.0);
     const int cuts = (p->allowed & TMM__CUT_K) && device->pools;
     if (TMM__TRIANGLE(p) || tiles * 256 > INT_MAX ||
         (copied > 0 && (!(p->allowed & TMM__PACK) || !device->pools)))
         return;
     const int aligned = tmm__xhalf_thin_lines(p);
-    for (int n = 0; n < 12 * 10; n++) {
-        const int way = n / 10, most = 8 / (way % 6 / 3 + 1);
+    for (int n = 0; n < (int)TMM__HALF_THIN_WAYS; n++) {
         tmm__xhalf__thin w;
-        w.cols = way % 3 == 0 ? 16 : 32 << way % 3, w.pair = way % 6 / 3 + 1;
-        w.on_one = way / 6 + 1, w.parts = parts[n % 10];
-        w.slices = w.parts > 8 ? w.parts / most : 1;
-        if (w.cols == 16 ? w.pair > 1 || thin > 32 : w.pair > 1 && thin <= 16) continue;
-        if (w.slices == 1 ? w.parts > most : !cuts || w.on_one > 1 || thin > w.cols) continue;
+        if (!tmm__xhalf_thin_way(p, n, cuts, &w)) continue;
         w.stage = tmm__xhalf_thin_stage(p, w.cols);
         w.stages = (int)tmm__min((device->shared - 1024 * (1 + w.on_one)) / w.on_one / w.stage,
                                  TMM__HALF_THIN_STAGES);
@@ -18625,14 +18759,13 @@ static inline void tmm__xhalf_thin_plan(const tmm__xproduct *p, tmm__plan *c)
         double time = tmm__xhalf_thin_time(p, &w, aligned) + copies;
         if (w.slices > 1) time = tmm__host_time(time);
         if (time < HUGE_VAL)
-            time = TMM__PLAN_GUESS((int)TMM__HALF_THIN_FIRST + way, cut, w.parts, time);
+            time = TMM__PLAN_GUESS((int)TMM__HALF_THIN_FIRST + w.way, cut, w.parts, time);
         if (time >= c->time) continue;
-        c->time = time, c->instance = (int)TMM__HALF_THIN_FIRST + way, c->rest = 0;
+        c->time = time, c->instance = (int)TMM__HALF_THIN_FIRST + w.way, c->rest = 0;
         c->kernel = (const void *)tmm__xgemm_half_thin, c->bytes = w.stages * w.stage + 1024;
         c->slices = w.parts, c->cut = cut, c->blocks = w.slices;
         c->depth = w.stages, c->down = w.pair, c->turned = p->M > p->N;
-        c->tile_m = c->turned ? (int)TMM__HALF_THIN_LINES : w.cols;
-        c->tile_n = c->turned ? w.cols : (int)TMM__HALF_THIN_LINES;
+        c->tile_m = c->turned ? w.high : w.cols, c->tile_n = c->turned ? w.cols : w.high;
     }
 }
 
@@ -18641,6 +18774,7 @@ static inline tmm_status tmm__xhalf_thin(tmm__xproduct *p, const tmm__plan *plan
 {
     const int turned_A = p->csA != 1, turned_B = p->rsB != 1;
     const int cols = plan->turned ? plan->tile_n : plan->tile_m;
+    const int high = plan->turned ? plan->tile_m : plan->tile_n, rest = 128 - high;
     int slices = (int)plan->blocks;
     tmm__half_map maps[2];
     tmm__half_thin_job job;
@@ -18659,16 +18793,19 @@ static inline tmm_status tmm__xhalf_thin(tmm__xproduct *p, const tmm__plan *plan
     job.cols = cols, job.across = (job.thins - 1) / cols + 1;
     job.steps = (int)((p->K + 63) / 64), job.stages = plan->depth;
     job.stage = tmm__xhalf_thin_stage(p, cols);
+    /* What does not lie along k comes in boxes of 64 lines. */
+    job.high = high, job.expected = job.stage - (job.turned_large ? rest / 64 * 64 : rest) * 128;
+    job.once = job.across == 1 && (job.next_large || p->batch == 1);
     job.pair = plan->down, job.parts = plan->slices / slices, job.slices = slices;
     *missing =
-        !tmm__xhalf_make_map(&maps[0], p, !plan->turned, job.turned_large ? 64 : 128) ||
+        !tmm__xhalf_make_map(&maps[0], p, !plan->turned, job.turned_large ? 64 : high) ||
         !tmm__xhalf_make_map(&maps[1], p, plan->turned, (job.turned_thin ? 64 : cols) / job.pair);
     if (*missing) return TMM_OK;
     void *partials = tmm__xpartials(p, &slices);
     *missing = slices != job.slices;
     if (*missing) return TMM_OK;
     job.partials = (float *)partials;
-    const long long down = (job.lines - 1) / ((int)TMM__HALF_THIN_LINES * job.pair) + 1;
+    const long long down = (job.lines - 1) / (high * job.pair) + 1;
     const unsigned blocks = (unsigned)(down * job.across * job.pair * plan->slices);
     void *arguments[] = {&maps[0], &maps[1], &p->C, &job};
     const tmm_status status =
