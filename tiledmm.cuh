@@ -1094,6 +1094,17 @@ TMM__DEVICE void tmm__copy_near(void *shared, const void *global, bool valid, bo
 #endif
 }
 
+/* Stores two doubles, of which L2 is to keep nothing (PTX ISA 9.7, "st", "cache operators"). */
+TMM__DEVICE void tmm__store_streaming(double *to, const double *two)
+{
+#if TMM__ASYNC
+    asm volatile("st.global.cs.v2.f64 [%0], {%1, %2};" ::"l"(to), "d"(two[0]), "d"(two[1])
+                 : "memory");
+#else
+    to[0] = two[0], to[1] = two[1];
+#endif
+}
+
 /* Ends a group of copies. */
 TMM__DEVICE void tmm__copy_commit(void)
 {
@@ -1770,6 +1781,15 @@ enum { TMM__TENSOR_PITCH = 40 }; /* of 32 columns of C in shared memory: no bank
 #define TMM__TENSOR_DOWN   (TMM__TENSOR_LIST(TMM__VALUE_2) 0)
 #define TMM__TENSOR_WIDTH  (TMM__TENSOR_LIST(TMM__VALUE_3) 0)
 #define TMM__TENSOR_BLOCKS (TMM__TENSOR_LIST(TMM__VALUE_4) 0)
+/* The one that can begin the copies of its next tile before it stores: see KERNEL TENSOR. From so
+   many tiles of each block on, so full in percent, and for steps of 16 k up to so many. */
+#ifdef TMM_WITH_EPILOGUE /* takes its registers */
+#define TMM__TENSOR_BEGINS(down, width) 0
+#else
+#define TMM__TENSOR_BEGINS(down, width) ((down) == 2 && (width) == 2)
+#endif
+#define TMM__TENSOR_AHEAD TMM__TENSOR_BEGINS(TMM__TENSOR_DOWN, TMM__TENSOR_WIDTH)
+enum { TMM__AHEAD_TILES = 4, TMM__AHEAD_FULL = 93, TMM__AHEAD_STEPS = 8 };
 #endif
 /* src/tiledmm/once/status.h. The sentence of the last error, and names of statuses and kernels.
    Uses: config.h, types.h.
@@ -3560,6 +3580,7 @@ static inline tmm_status tmm__blame_operand(const tmm__operands *o, tmm_status s
 #define tmm__xtensor            TMM_FN(gemm__tensor)
 #define tmm__xtensor_competes   TMM_FN(gemm__tensor_competes)
 #define tmm__xtensor_fits       TMM_FN(gemm__tensor_fits)
+#define tmm__xtensor_lane       TMM_FN(tensor_lane)
 #define tmm__xtensor_lines_fit  TMM_FN(gemm__tensor_lines_fit)
 #define tmm__xtensor_pays       TMM_FN(gemm__tensor_pays)
 #define tmm__xtensor_plan       TMM_FN(gemm__tensor_plan)
@@ -3711,6 +3732,7 @@ static inline tmm_status tmm__blame_operand(const tmm__operands *o, tmm_status s
 #define tmm__tensor_clear         TMM__INSTANCE(tensor_clear_, TENSOR)
 #define tmm__tensor_copied_k      TMM__INSTANCE(tensor_copied_k_, TENSOR)
 #define tmm__tensor_copy          TMM__INSTANCE(tensor_copy_, TENSOR)
+#define tmm__tensor_find_lane     TMM__INSTANCE(tensor_find_lane_, TENSOR)
 #define tmm__tensor_leave_sums    TMM__INSTANCE(tensor_leave_sums_, TENSOR)
 #define tmm__tensor_load_A        TMM__INSTANCE(tensor_load_A_, TENSOR)
 #define tmm__tensor_load_B        TMM__INSTANCE(tensor_load_B_, TENSOR)
@@ -3719,6 +3741,7 @@ static inline tmm_status tmm__blame_operand(const tmm__operands *o, tmm_status s
 #define tmm__tensor_send          TMM__INSTANCE(tensor_send_, TENSOR)
 #define tmm__tensor_store_cluster TMM__INSTANCE(tensor_store_cluster_, TENSOR)
 #define tmm__tensor_store_lines   TMM__INSTANCE(tensor_store_lines_, TENSOR)
+#define tmm__tensor_store_inside  TMM__INSTANCE(tensor_store_inside_, TENSOR)
 #define tmm__tensor_store_part    TMM__INSTANCE(tensor_store_part_, TENSOR)
 #define tmm__tensor_store_rows    TMM__INSTANCE(tensor_store_rows_, TENSOR)
 #define tmm__tensor_store_tile    TMM__INSTANCE(tensor_store_tile_, TENSOR)
@@ -4094,6 +4117,7 @@ typedef struct tmm__tensor_instance {
     int width;  /* elements to a copy */
     int blocks; /* to a multiprocessor */
     int turns;  /* its tile can be tile_n x tile_m, too */
+    int ahead;  /* see TMM__TENSOR_AHEAD */
     const void *kernel;
 } tmm__tensor_instance;
 
@@ -4176,7 +4200,12 @@ static inline void tmm__plan_tensor(tmm__plan *plan, const tmm__tensor_instance 
     int slots = (i->blocks < 2 ? i->blocks : 2) * processors;
     int tiles = d->tiles_down * d->tiles_across;
     double area = (double)i->tile_m * i->tile_n;
-    plan->blocks = tmm__plan_whole(s, d, INT_MAX);
+    /* With a short K a block has tile after tile: see KERNEL TENSOR. */
+    const int resident = i->blocks * processors;
+    const double each = ceil((double)tiles / resident);
+    const int ahead = i->ahead && steps <= TMM__AHEAD_STEPS && each >= TMM__AHEAD_TILES &&
+                      100.0 * tiles >= TMM__AHEAD_FULL * each * resident;
+    plan->blocks = tmm__plan_whole(s, d, ahead ? resident : INT_MAX);
     plan->time = HUGE_VAL, plan->cut = TMM__PLAN_WHOLE, plan->slices = 1;
     (void)tmm__is_faster(plan, TMM__PLAN_WHOLE, 1, tmm__slices_time(d, &costs, depth, 1));
     if (!d->cut_k || steps == 0) return;
@@ -10397,6 +10426,14 @@ TMM_KERNEL void __launch_bounds__(TMM__NARROW_THREADS, 2)
    next 4 k, or the next 8 lines, differ in some bits of the address, which are xored: along k 32 or
    64, and 1024; along the lines 512 or 1024, and 64.
 
+   A block has one tile; with 64 x 64, K up to 128 and many tiles one after the other. It then begins
+   the copies of the next one before it stores this one, so that memory is never idle:
+       copies         tile 0    tile 1              tile 2
+       multiply                 tile 0    tile 1              tile 2
+       store                       |  tile 0           |  tile 1
+   Then a tile that lies inside C is stored without predicates: with K = 64 as many instructions found
+   places as multiplied.
+
    Tiles are divided, and their partial tiles added, as in KERNEL PIPELINED; but only large tiles
    are moved back inside; of others the lines that lie outside are not copied. Clusters have 2 to 8
    blocks, and small tiles. Or each block has a whole tile, and only those of a last, short wave are
@@ -10439,6 +10476,14 @@ TMM__DEVICE void tmm__xcopy_pass(char *stage, int to, int half, const char *from
     else
         tmm__copy_near(stage + place, from, valid, near);
 }
+
+/* What a thread copies and reads of any tile. */
+typedef struct tmm__xtensor_lane {
+    int kA, lineA, kB, lineB;         /* its first element of A, and of B, */
+    int toA, toB;                     /* and where that goes in a stage */
+    int fourA, fourB, eightA, eightB; /* the bits of an address that 4 k and 8 lines change */
+    int firstA, firstB;               /* where its element of the first fragments lies */
+} tmm__xtensor_lane;
 
 /* Number `work` of what a block has to do: steps *begin to *end of the tile that is returned. A
    tile beyond the last one ends its work. First comes its share of the stream-K tiles, steps
@@ -10503,6 +10548,32 @@ TMM__DEVICE void tmm__tensor_copy(char *stage, int pass, int toA, int eightA, co
                         fromB + (unsigned long long)strideB * skip, strideB, WIDTH, LINES,
                         pass - done, LINES * (ANY ? pass - done + skip : 0) < cols, near);
     }
+}
+
+TMM__DEVICE tmm__xtensor_lane tmm__tensor_find_lane(int thread, bool along_kA, bool along_kB,
+                                                    int warps_across, int stage_A)
+{
+    enum { DEPTH = TMM__TENSOR_DEPTH, ALONG = 64 * TMM__TENSOR_WARPS / DEPTH, ACROSS = 4 };
+    enum { WIDTH = TMM__TENSOR_WIDTH, SQUARE = 16 * DEPTH * 8 };
+    const int pair = thread % ALONG * WIDTH, single = thread / ALONG;
+    const int lane = thread % 32, g = lane / 4, t = lane % 4, warp = thread / 32;
+    tmm__xtensor_lane at;
+    at.kA = along_kA ? thread * WIDTH % DEPTH : single;
+    at.kB = along_kB ? thread * WIDTH % DEPTH : single;
+    at.lineA = along_kA ? thread * WIDTH / DEPTH : pair;
+    at.lineB = along_kB ? thread * WIDTH / DEPTH : pair;
+    at.toA = along_kA ? tmm__xsquare(at.lineA, at.kA)
+                      : tmm__xsquare(at.kA, at.lineA % 16) + at.lineA / 16 * SQUARE;
+    at.toB = along_kB ? tmm__xsquare(at.lineB, at.kB)
+                      : tmm__xsquare(at.kB, at.lineB % 16) + at.lineB / 16 * SQUARE;
+    at.toB += stage_A;
+    at.fourA = along_kA ? 32 : 512, at.fourB = along_kB ? 32 : 512;
+    at.eightA = along_kA ? 1024 : 64, at.eightB = along_kB ? 1024 : 64;
+    at.firstA = along_kA ? tmm__xsquare(g, t) : tmm__xsquare(t, g);
+    at.firstB = along_kB ? tmm__xsquare(g, t) : tmm__xsquare(t, g);
+    at.firstA += warp / warps_across * (TMM__TENSOR_DOWN * SQUARE);
+    at.firstB += warp % warps_across * (ACROSS / 2 * SQUARE) + stage_A;
+    return at;
 }
 
 TMM__DEVICE void tmm__tensor_clear(double (*sum)[4][4])
@@ -10770,8 +10841,28 @@ TMM__DEVICE void tmm__tensor_store_part(double *C, long long ldc, long long row,
                            beta, sum, triangle);
 }
 
-/* Stores a tile, 16 rows of a warp after the other, each moved to the place of the first: registers
-   have no index. */
+#if TMM__TENSOR_AHEAD
+/* Stores a warp's part of a tile that lies inside C, where nothing is added to the sums: without
+   predicates, all from where they are, and not to stay in L2. C: the place of this lane's first sum. */
+TMM__DEVICE void tmm__tensor_store_inside(double *C, long long ldc, long long row, long long col,
+                                          TMM__ALPHA alpha, double (*sum)[4][4])
+{
+    enum { DOWN = TMM__TENSOR_DOWN, ACROSS = 4 };
+    const tmm__xouts2 none = {{0, 0}};
+#pragma unroll
+    for (int n = 0; n < 2 * DOWN; n++, C += 8 * ldc)
+#pragma unroll
+        for (int j = 0; j < ACROSS; j++) {
+            tmm__xouts2 two;
+            tmm__xstore2(two.v, row + 8 * n, col + 8 * j, true, 3, alpha, 0, none,
+                         &sum[n / 2][j][n % 2 * 2]);
+            tmm__store_streaming(C + 8 * j, two.v);
+        }
+}
+#endif
+
+/* Stores a tile, else 16 rows of a warp after the other, each moved to the place of the first:
+   registers have no index. */
 TMM__DEVICE void tmm__tensor_store_tile(const tmm__schedule *s, int tile, bool tall, long long M,
                                         long long N, double *C, long long ldc, char *shared,
                                         TMM__ALPHA alpha, double beta, double (*sum)[4][4])
@@ -10786,6 +10877,16 @@ TMM__DEVICE void tmm__tensor_store_tile(const tmm__schedule *s, int tile, bool t
     tmm__xfind_tile(s, TMM__TENSOR_BAND, tile, &down, &across);
     long long first_row = (long long)down * TILE_M, first_col = (long long)across * TILE_N;
     long long row = first_row, col = first_col;
+#if TMM__TENSOR_AHEAD
+    TMM__HIDE_POINTER(C); /* or it stays in registers through the loop before */
+    if (s->streamk_tiles == 0 && (int)gridDim.x < s->tiles_down * s->tiles_across && beta == 0 &&
+        ((size_t)C | ldc * 8) % 16 == 0 && row + TILE_M <= M && col + TILE_N <= N &&
+        TMM__TRIANGLE(s) == 0) {
+        row += row0, col += col0;
+        tmm__tensor_store_inside(C + row * ldc + col, ldc, row, col, alpha, sum);
+        return;
+    }
+#endif
     if (!ANY && row > M - TILE_M && !s->packed_A) row = M - TILE_M;
     if (!ANY && col > N - TILE_N && !s->packed_B) col = N - TILE_N;
 #pragma unroll 1
@@ -10859,6 +10960,7 @@ TMM_KERNEL void __launch_bounds__(64 * TMM__TENSOR_WARPS, TMM__TENSOR_BLOCKS)
     enum { DOWN = TMM__TENSOR_DOWN, ACROSS = 4, MATRICES = DOWN * ACROSS }; /* of a warp */
     enum { LINES_M = 32 * DOWN, LINES_N = 32 * TMM__TENSOR_WARPS, ANY = DOWN < 4 };
     enum { DEPTH = TMM__TENSOR_DEPTH, STAGES = TMM__TENSOR_STAGES(LINES_M, LINES_N) };
+    enum { AHEAD = TMM__TENSOR_AHEAD };
     const bool tall = DOWN == 1 && s.is_tall; /* 64 x 32, not 32 x 64 */
     const int WARPS_ACROSS = tall ? 1 : TMM__TENSOR_WARPS;
     const int TILE_M = tall ? LINES_N : LINES_M, TILE_N = tall ? LINES_M : LINES_N;
@@ -10894,80 +10996,73 @@ TMM_KERNEL void __launch_bounds__(64 * TMM__TENSOR_WARPS, TMM__TENSOR_BLOCKS)
        variable of its own would take more instructions. */
     enum { STILL = 1 << 30, STEPS = ALIGNS ? STILL - 1 : -1 };
 
+    const bool along_kA = modeA == TMM__ALONG_K, along_kB = modeB == TMM__ALONG_K;
+    tmm__xtensor_lane at;
+    const unsigned strideA = (unsigned)((int)LINES * SIZE * rsA);
+    const unsigned strideB = (unsigned)((int)LINES * SIZE * csB);
+    const char *fromA = NULL, *fromB = NULL;
+    int tile = 0, begin = 0, end = 0, left = 0, rows_left = 0, cols_left = 0;
+    double sum[DOWN][ACROSS][4], a[2][DOWN][4], b[2][ACROSS][2];
+    bool waits = false; /* are these of tile `tile`, not stored yet? */
     for (int work = 0;; work++) {
-        int share = gridDim.x - 1 - tmm__block(), begin, end;
-        int tile = tmm__xfind_work(&s, work, share, &begin, &end);
-        if (tile >= s.tiles_down * s.tiles_across) break;
-        int down, across;
-        tmm__xfind_tile(&s, TMM__TENSOR_BAND, tile, &down, &across);
-        long long row = (long long)down * TILE_M, col = (long long)across * TILE_N;
-        /* Large tiles are moved back inside, unless what lies outside may be read. */
-        if (!ANY && row > M - TILE_M && !s.packed_A) row = M - TILE_M;
-        if (!ANY && col > N - TILE_N && !s.packed_B) col = N - TILE_N;
-
-        /* What this thread copies: its first element (kA, lineA), where that goes in shared memory,
-           and how far apart the elements of its passes are in memory. */
-        int thread = tmm__thread(), pair = thread % ALONG * WIDTH, single = thread / ALONG;
-        bool along_kA = modeA == TMM__ALONG_K, along_kB = modeB == TMM__ALONG_K;
-        int kA = single, lineA = pair, kB = single, lineB = pair;
-        if (along_kA) kA = thread * WIDTH % DEPTH, lineA = thread * WIDTH / DEPTH;
-        if (along_kB) kB = thread * WIDTH % DEPTH, lineB = thread * WIDTH / DEPTH;
-        int toA =
-            along_kA ? tmm__xsquare(lineA, kA) : tmm__xsquare(kA, lineA % 16) + lineA / 16 * SQUARE;
-        int toB =
-            along_kB ? tmm__xsquare(lineB, kB) : tmm__xsquare(kB, lineB % 16) + lineB / 16 * SQUARE;
-        toB += STAGE_A;
-        /* The bits that 4 k and 8 lines change. */
-        int fourA = along_kA ? 32 : 512, fourB = along_kB ? 32 : 512;
-        int eightA = along_kA ? 1024 : 64, eightB = along_kB ? 1024 : 64;
-        unsigned strideA = (unsigned)((int)LINES * SIZE * rsA);
-        unsigned strideB = (unsigned)((int)LINES * SIZE * csB);
-
-        /* Where this lane finds its element of the first fragments. */
-        int lane = thread % 32, g = lane / 4, t = lane % 4;
-        int firstA = along_kA ? tmm__xsquare(g, t) : tmm__xsquare(t, g);
-        int firstB = along_kB ? tmm__xsquare(g, t) : tmm__xsquare(t, g);
-        firstA += thread / 32 / WARPS_ACROSS * ((int)DOWN * SQUARE);
-        firstB += thread / 32 % WARPS_ACROSS * (ACROSS / 2 * SQUARE) + STAGE_A;
-
-        /* How many lines of what it copies exist, from its first on. */
-        int rows_left = ANY && M - row < TILE_M ? (int)(M - row) - lineA : TILE_M;
-        int cols_left = ANY && N - col < TILE_N ? (int)(N - col) - lineB : TILE_N;
-
-        double sum[DOWN][ACROSS][4], a[2][DOWN][4], b[2][ACROSS][2];
-        tmm__tensor_clear(sum);
-
-        /* Fill all stages but one. */
-        long long k = begin == 0 ? 0 : (short_last ? (int)DEPTH : rest) + (begin - 1ll) * DEPTH;
-        const char *fromA =
-            (const char *)(A + blockIdx.z * batchA + (row + lineA) * rsA + (k + kA) * csA);
-        const char *fromB =
-            (const char *)(B + blockIdx.z * batchB + (col + lineB) * csB + (k + kB) * rsB);
-        int left = end - begin;
+        const int before = tile;
+        int share = gridDim.x - 1 - tmm__block(), thread = tmm__thread();
+        tile = tmm__xfind_work(&s, work, share, &begin, &end);
+        const bool ends = tile >= s.tiles_down * s.tiles_across;
+        if (ends && !AHEAD) break;
+        if (!ends) {
+            int down, across;
+            tmm__xfind_tile(&s, TMM__TENSOR_BAND, tile, &down, &across);
+            long long row = (long long)down * TILE_M, col = (long long)across * TILE_N;
+            /* Large tiles are moved back inside, unless what lies outside may be read. */
+            if (!ANY && row > M - TILE_M && !s.packed_A) row = M - TILE_M;
+            if (!ANY && col > N - TILE_N && !s.packed_B) col = N - TILE_N;
+            at = tmm__tensor_find_lane(thread, along_kA, along_kB, WARPS_ACROSS, STAGE_A);
+            /* How many lines of what it copies exist, from its first on. */
+            rows_left = ANY && M - row < TILE_M ? (int)(M - row) - at.lineA : TILE_M;
+            cols_left = ANY && N - col < TILE_N ? (int)(N - col) - at.lineB : TILE_N;
+            /* Fill all stages but one. */
+            long long k = begin == 0 ? 0 : (short_last ? (int)DEPTH : rest) + (begin - 1ll) * DEPTH;
+            fromA = (const char *)(A + blockIdx.z * batchA + (row + at.lineA) * rsA +
+                                   (k + at.kA) * csA);
+            fromB = (const char *)(B + blockIdx.z * batchB + (col + at.lineB) * csB +
+                                   (k + at.kB) * rsB);
+            left = end - begin;
 #pragma unroll 1
-        for (int stage = 0; stage < STAGES - 1; stage++) {
-            bool is_short = short_last ? begin + stage == s.steps - 1 : stage == 0 && begin == 0;
-            int depth = is_short ? rest : DEPTH;
-            if (stage < left) {
-                int rows = kA < depth ? rows_left : 0, cols = kB < depth ? cols_left : 0;
+            for (int stage = 0; stage < STAGES - 1; stage++) {
+                bool is_short =
+                    short_last ? begin + stage == s.steps - 1 : stage == 0 && begin == 0;
+                int depth = is_short ? rest : DEPTH;
+                if (stage < left) {
+                    int rows = at.kA < depth ? rows_left : 0, cols = at.kB < depth ? cols_left : 0;
 #pragma unroll
-                for (int i = 0; i < PASSES; i++)
-                    tmm__tensor_copy(shared + stage * STAGE, i, toA, eightA, fromA, strideA, rows,
-                                     toB, eightB, fromB, strideB, cols, tall, near);
+                    for (int i = 0; i < PASSES; i++)
+                        tmm__tensor_copy(shared + stage * STAGE, i, at.toA, at.eightA, fromA,
+                                         strideA, rows, at.toB, at.eightB, fromB, strideB, cols,
+                                         tall, near);
+                }
+                fromA += depth * csA * SIZE;
+                fromB += depth * rsB * SIZE;
+                tmm__copy_commit();
             }
-            fromA += depth * csA * SIZE;
-            fromB += depth * rsB * SIZE;
-            tmm__copy_commit();
         }
+        unsigned product = blockIdx.z;
+        TMM__HIDE(product); /* or its C stays in registers through the loop */
+        if (AHEAD && waits)
+            tmm__tensor_store_tile(&s, before, tall, M, N, C + product * batchC, ldc, shared, alpha,
+                                   beta, sum);
+        if (ends) break;
+        waits = false;
+        tmm__tensor_clear(sum);
         TMM__COPY_WAIT(STAGES - 2);
         __syncthreads();
         int read = 0; /* where the stage that is worked on begins */
 #pragma unroll
         for (int j = 0; j < ACROSS; j++)
-            tmm__tensor_load_B(b[0][j], shared + read, firstB, 0, j, fourB, eightB);
+            tmm__tensor_load_B(b[0][j], shared + read, at.firstB, 0, j, at.fourB, at.eightB);
 #pragma unroll
         for (int i = 0; i < DOWN; i++)
-            tmm__tensor_load_A(a[0][i], shared + read, firstA, 0, i, fourA, eightA);
+            tmm__tensor_load_A(a[0][i], shared + read, at.firstA, 0, i, at.fourA, at.eightA);
         if (short_last && end == s.steps && left >= STAGES) left += (int)STILL - (int)STAGES;
 #pragma unroll 1
         for (;;) { /* twice if the short step is still to be copied */
@@ -10992,21 +11087,21 @@ TMM_KERNEL void __launch_bounds__(64 * TMM__TENSOR_WARPS, TMM__TENSOR_BLOCKS)
                         }
                         if (DOWN < 4) TMM__KEEP_ORDER();
                         if (last && i == 0 ? n == 1 : j == 0)
-                            tmm__tensor_load_A(a[next % 2][i], shared + read, firstA, next, i,
-                                               fourA, eightA);
+                            tmm__tensor_load_A(a[next % 2][i], shared + read, at.firstA, next, i,
+                                               at.fourA, at.eightA);
                         if (pair == 0 || pair == 1) {
-                            tmm__tensor_load_B(b[next % 2][2 * pair], shared + read, firstB, next,
-                                               2 * pair, fourB, eightB);
-                            tmm__tensor_load_B(b[next % 2][2 * pair + 1], shared + read, firstB,
-                                               next, 2 * pair + 1, fourB, eightB);
+                            tmm__tensor_load_B(b[next % 2][2 * pair], shared + read, at.firstB,
+                                               next, 2 * pair, at.fourB, at.eightB);
+                            tmm__tensor_load_B(b[next % 2][2 * pair + 1], shared + read, at.firstB,
+                                               next, 2 * pair + 1, at.fourB, at.eightB);
                         }
                         if (DOWN < 4) TMM__KEEP_ORDER();
 #pragma unroll
                         for (int pass = 0; pass < PASSES; pass++)
                             if (slot == pass * SLOTS / PASSES + FIRST)
-                                tmm__tensor_copy(shared + write, pass, toA, eightA, fromA, strideA,
-                                                 rows, toB, eightB, fromB, strideB, cols, tall,
-                                                 near);
+                                tmm__tensor_copy(shared + write, pass, at.toA, at.eightA, fromA,
+                                                 strideA, rows, at.toB, at.eightB, fromB, strideB,
+                                                 cols, tall, near);
                     }
                     if (half == HALVES - 2) {
                         tmm__copy_commit();
@@ -11039,11 +11134,13 @@ TMM_KERNEL void __launch_bounds__(64 * TMM__TENSOR_WARPS, TMM__TENSOR_BLOCKS)
         }
         if (end < s.steps) /* the owner: add what the others have left */
             tmm__tensor_add_partials(&s, share, tile, thread, sum);
-        tmm__tensor_store_tile(&s, tile, tall, M, N, C + blockIdx.z * batchC, ldc, shared, alpha,
-                               beta, sum);
-#if TMM__TENSOR_WIDTH == 1
-        __syncthreads(); /* the copies of the next work would overwrite what is stored */
-#endif
+        waits = AHEAD;
+        TMM__HIDE(product);
+        if (!AHEAD) {
+            tmm__tensor_store_tile(&s, tile, tall, M, N, C + product * batchC, ldc, shared, alpha,
+                                   beta, sum);
+            if (WIDTH == 1) __syncthreads(); /* the next copies would overwrite what is stored */
+        }
     }
 #endif
 }
@@ -18032,6 +18129,7 @@ static inline void tmm__xtensor_tiles(tmm__plan *c, const tmm__xproduct *p, int 
      width,                                              \
      blocks,                                             \
      down == 1,                                          \
+     TMM__TENSOR_BEGINS(down, width),                    \
      (const void *)TMM_FN(gemm_tensor_##name)},
     static const tmm__tensor_instance instances[] = {TMM__TENSOR_LIST(TMM__ROW)};
 #undef TMM__ROW
@@ -18082,7 +18180,10 @@ static inline void tmm__xtensor_tiles(tmm__plan *c, const tmm__xproduct *p, int 
                             tile_m * tile_n, d.load.copied);
         one.time = TMM__TENSOR_GUESS(p->M, n, one.time);
         one.s.is_tall = tall, one.off_sectors = i->turns ? short_last : near;
-        if (c->kernel == NULL || one.time < c->time) *c = one;
+        /* Where both ways of a tile should take as long, the one that has all lines of the operand of
+           fewer lines: the other one's come once, to one block. */
+        const double margin = tall && p->M <= p->N ? 1.01 : 1;
+        if (c->kernel == NULL || one.time < margin * c->time) *c = one;
     }
 }
 
