@@ -2200,7 +2200,7 @@ static const tmm__costs tmm__measured = {
             2,           /* apart */
             1.15,        /* batch */
             {186, 129},  /* warp */
-            {5.8, 2.72}, /* k */
+            {7.0, 2.72}, /* k */
             {39, 5.24},  /* direct_k */
         },
         {
@@ -18180,9 +18180,9 @@ static inline void tmm__xtensor_tiles(tmm__plan *c, const tmm__xproduct *p, int 
                             tile_m * tile_n, d.load.copied);
         one.time = TMM__TENSOR_GUESS(p->M, n, one.time);
         one.s.is_tall = tall, one.off_sectors = i->turns ? short_last : near;
-        /* Where both ways of a tile should take as long, the one that has all lines of the operand of
-           fewer lines: the other one's come once, to one block. */
-        const double margin = tall && p->M <= p->N ? 1.01 : 1;
+        /* Where both ways of a tile should take as long, the one that has all rows of C, if it can:
+           then B comes once, to one block. */
+        const double margin = tall && p->M <= tile_m && p->M <= p->N ? 1.01 : 1;
         if (c->kernel == NULL || one.time < margin * c->time) *c = one;
     }
 }

@@ -291,7 +291,7 @@ static const tmm__costs tmm__measured = {
             2,           /* apart */
             1.15,        /* batch */
             {186, 129},  /* warp */
-            {5.8, 2.72}, /* k */
+            {7.0, 2.72}, /* k */
             {39, 5.24},  /* direct_k */
         },
         {
