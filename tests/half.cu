@@ -20,7 +20,6 @@
 /* The plan that a test wants: an instance, by wgmma from 8 on where the device has it, 16 to 21 for thin
    operands; k in so many slices. Not static: TMM_SIMPLE reads them nowhere. */
 int wants_wgmma, wants_instance = -1, wants_slices, found_plans;
-int only_few; /* products of each kind, for sanitizers */
 #define TMM__PLAN_GUESS(instance, cut, slices, time) \
     ((void)(cut), wanted(instance, slices) ? (time) : 1e30)
 int wanted(int instance, int slices)
@@ -44,6 +43,8 @@ int wanted(int instance, int slices)
 #define TEST(x)     JOIN(LETTER, x)
 #define TEXT_(x)    #x
 #define TEXT(x)     TEXT_(x)
+
+static int only_few; /* products of each kind, for sanitizers */
 
 static long long random_below(long long n)
 {
