@@ -76,6 +76,7 @@ static inline void tmm__xtensor_tiles(tmm__plan *c, const tmm__xproduct *p, int 
      width,                                              \
      blocks,                                             \
      down == 1,                                          \
+     TMM__TENSOR_BEGINS(down, width),                    \
      (const void *)TMM_FN(gemm_tensor_##name)},
     static const tmm__tensor_instance instances[] = {TMM__TENSOR_LIST(TMM__ROW)};
 #undef TMM__ROW
@@ -109,9 +110,10 @@ static inline void tmm__xtensor_tiles(tmm__plan *c, const tmm__xproduct *p, int 
         if (!large && d.cut_k) /* a multiprocessor has one of their blocks */
             d.clusters =
                 tmm__clusters(i->kernel, device->shared / 2, tile_m * tile_n / 512, 4 * SIZE);
-        if (!large) /* what lies outside is not copied */
-            d.load.copied =
-                (int)SIZE * ((double)p->M / d.tiles_down + (double)p->N / d.tiles_across);
+        if (!large) { /* what lies outside is not copied; a triangle's tiles are folded: d has others */
+            const tmm__tiling all = tmm__tile(0, p->M, p->N, tile_m, tile_n);
+            d.load.copied = (int)SIZE * ((double)p->M / all.down + (double)p->N / all.across);
+        }
         d.load.copied *= tmm__tuned()->tensor.copied;
         /* 64 x 64 can copy through L1. */
         const double within =
@@ -125,7 +127,10 @@ static inline void tmm__xtensor_tiles(tmm__plan *c, const tmm__xproduct *p, int 
                             tile_m * tile_n, d.load.copied);
         one.time = TMM__TENSOR_GUESS(p->M, n, one.time);
         one.s.is_tall = tall, one.off_sectors = i->turns ? short_last : near;
-        if (c->kernel == NULL || one.time < c->time) *c = one;
+        /* Where both ways of a tile should take as long, the one that has all lines of the operand of
+           fewer lines: the other one's come once, to one block. */
+        const double margin = tall && p->M <= p->N ? 1.01 : 1;
+        if (c->kernel == NULL || one.time < margin * c->time) *c = one;
     }
 }
 
