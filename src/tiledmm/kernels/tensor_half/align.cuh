@@ -23,7 +23,8 @@ typedef struct tmm__half_copies {
    2 bytes read and written an element, nothing computed: bound by memory, or L2 where both fit. */
 TMM_KERNEL void __launch_bounds__(256) tmm__xgemm_half_align(const tmm__half_copies job)
 {
-    tmm__let_next_begin(); /* KERNEL THIN HALF, which waits for all of this */
+    tmm__let_next_begin(); /* the product, which waits for all of this */
+    tmm__wait_for_previous();
     const tmm__half_operand x = blockIdx.z == 0 ? job.operands[0] : job.operands[1];
     const long long rows = x.rows, col = (blockIdx.x * 32ll + threadIdx.x % 32) * 8;
     if (col >= x.cols) return;

@@ -1,9 +1,14 @@
 /* src/tiledmm/kernels/tensor_half/thin.cuh. Elements of 16 bits by wgmma and TMA where C is thin or small.
    Uses: kernels/common/, wgmma.cuh, once/. Used by: thin_launch.h. */
 #if defined(TMM__PASS) && TMM__EMIT_TYPE && TMM__HALF_TENSOR && !defined(TMM__HALF_ONCE)
-/* Lines of the large operand in a tile; stages that there may be; blocks of a cluster; bytes of a stage
-   and of all shared memory, to the stages of which 1024 bytes align. */
-enum { TMM__HALF_THIN_LINES = 128, TMM__HALF_THIN_STAGES = 12, TMM__HALF_THIN_CLUSTER = 8 };
+/* Lines of the large operand in a tile at most; stages that there may be; blocks of a cluster; ways to
+   divide a product; bytes of a stage and of all shared memory, to the stages of which 1024 bytes align. */
+enum {
+    TMM__HALF_THIN_LINES = 128,
+    TMM__HALF_THIN_STAGES = 12,
+    TMM__HALF_THIN_CLUSTER = 8,
+    TMM__HALF_THIN_WAYS = 12 * 11 * 2
+};
 #define TMM__HALF_THIN_STAGE(cols)         (((int)TMM__HALF_THIN_LINES + (cols)) * 128)
 #define TMM__HALF_THIN_BYTES(cols, stages) ((stages)*TMM__HALF_THIN_STAGE(cols) + 1024)
 
@@ -18,12 +23,33 @@ typedef struct tmm__half_thin_job {
     int large_is_A, lines, thins;  /* of op(A) or op(B) */
     int turned_large, turned_thin; /* operands that do not lie along k */
     int next_large, next_thin;     /* 0: all products of the batch share it, else 1 */
-    int cols, across;              /* thin lines of a tile, tiles of the thin operand */
-    int parts, slices, steps;      /* blocks that share the k of a slice; slices; steps of 64 k */
-    int pair, stage, stages;       /* blocks that share thin lines, 1 or 2; bytes of a stage */
+    int high, expected;       /* large lines of a tile, a multiple of 8; bytes that a stage gets */
+    int cols, across;         /* thin lines of a tile, tiles of the thin operand */
+    int parts, slices, steps; /* blocks that share the k of a slice; slices; steps of 64 k */
+    int once;                 /* each line of the large operand is read by one block alone */
+    int pair, stage, stages;  /* blocks that share thin lines, 1 or 2; bytes of a stage */
 } tmm__half_thin_job;
 
 #if TMM__WGMMA
+/* L2's policy for what is read once, or as usual (PTX ISA 9.7, "createpolicy"), and a box by it. */
+TMM__DEVICE unsigned long long tmm__half_thin_policy(int once)
+{
+    unsigned long long policy;
+    if (once)
+        asm("createpolicy.fractional.L2::evict_first.b64 %0, 1.0;" : "=l"(policy));
+    else
+        asm("createpolicy.fractional.L2::evict_normal.b64 %0, 1.0;" : "=l"(policy));
+    return policy;
+}
+TMM__DEVICE void tmm__half_thin_box(unsigned to, const tmm__half_map *map, int x, int y, int z,
+                                    unsigned barrier, unsigned long long policy)
+{
+    asm volatile("cp.async.bulk.tensor.3d.shared::cluster.global.tile.mbarrier::complete_tx::bytes"
+                 ".L2::cache_hint [%0], [%1, {%2, %3, %4}], [%5], %6;" ::"r"(to),
+                 "l"(map), "r"(x), "r"(y), "r"(z), "r"(barrier), "l"(policy)
+                 : "memory");
+}
+
 /* Sums of a warpgroup to shared memory: where large lines are neighbours in C, [thin][large] with
    lines 132 apart, else [large][thin] with lines cols + 8 apart. Either way in different banks. */
 TMM__DEVICE void tmm__half_thin_keep(float *sums, const float *c, int large_is_A, const int cols)
@@ -83,7 +109,7 @@ TMM__DEVICE void tmm__xhalf_thin_sum(float *c, const tmm__half_thin_job *job, in
 }
 #endif
 
-/* KERNEL THIN HALF: 128 lines of the large operand by `cols` of the thin one, 64 or 128, on tensor cores.
+/* KERNEL THIN HALF: up to 128 lines of the large operand by 16, 64 or 128 of the thin one, on tensor cores.
    288 threads: two warpgroups multiply, 64 large lines each; a thread of the last warp copies by TMA. A
    stage is 64 k:
        large   [line][64 k], or two boxes of [64 k][64 lines] if it does not lie along k
@@ -111,7 +137,7 @@ TMM_KERNEL void __launch_bounds__(288, 2)
     const int pair = job.pair, cluster = job.parts * pair;
     const int rank = blockIdx.x % cluster, which = rank % pair, rank0 = rank - which;
     const int item = blockIdx.x / cluster, slice = item % job.slices, tile = item / job.slices;
-    const int line0 = (tile / job.across * pair + which) * (int)TMM__HALF_THIN_LINES;
+    const int line0 = (tile / job.across * pair + which) * job.high;
     const int thin0 = tile % job.across * job.cols, product = blockIdx.y;
     const long long part = slice * job.parts + rank / pair, parts = job.slices * job.parts;
     const int first = (int)(job.steps * part / parts);
@@ -132,6 +158,7 @@ TMM_KERNEL void __launch_bounds__(288, 2)
     tmm__wait_for_previous();
     if (threadIdx.x >= 256) {
         const int zL = product * job.next_large, zT = product * job.next_thin;
+        const unsigned long long policy = tmm__half_thin_policy(job.once);
         const int half = job.cols / 2 * which, to_both = pair > 1 ? 3 << rank0 : 1;
         unsigned to = base + skip, parity = 1;
         int stage = 0;
@@ -139,12 +166,13 @@ TMM_KERNEL void __launch_bounds__(288, 2)
             const unsigned barrier = fulls + 8 * stage;
             const int k = (first + step) * 64;
             tmm__barrier_wait(empties + 8 * stage, parity); /* at once, the first time */
-            tmm__barrier_expect(barrier, job.stage);
+            tmm__barrier_expect(barrier, job.expected);
             if (job.turned_large) {
-                tmm__half_box(to, &map_large, line0, k, zL, barrier, 1);
-                tmm__half_box(to + 8192, &map_large, line0 + 64, k, zL, barrier, 1);
+                tmm__half_thin_box(to, &map_large, line0, k, zL, barrier, policy);
+                if (job.high > 64)
+                    tmm__half_thin_box(to + 8192, &map_large, line0 + 64, k, zL, barrier, policy);
             } else {
-                tmm__half_box(to, &map_large, k, line0, zL, barrier, 1);
+                tmm__half_thin_box(to, &map_large, k, line0, zL, barrier, policy);
             }
             if (job.turned_thin) {
                 for (int i = 0; i < job.cols; i += 64)
@@ -188,8 +216,8 @@ TMM_KERNEL void __launch_bounds__(288, 2)
     if (threadIdx.x < 256) {
         const int row0 = job.large_is_A ? line0 : thin0, col0 = job.large_is_A ? thin0 : line0;
         const int pitch = job.large_is_A ? job.cols + 8 : 132;
-        const int rows = (int)min(job.M - row0, job.large_is_A ? 128ll : (long long)job.cols);
-        const int cols = (int)min(job.N - col0, job.large_is_A ? (long long)job.cols : 128ll);
+        const int rows = (int)min(job.M - row0, (long long)(job.large_is_A ? job.high : job.cols));
+        const int cols = (int)min(job.N - col0, (long long)(job.large_is_A ? job.cols : job.high));
         const int fours = (cols + 3) / 4, all = rows > 0 && cols > 0 ? rows * fours : 0;
         const int own = rank / pair, end = all * (own + 1) / job.parts;
         TMM_OUT *c = C + product * job.batchC;
