@@ -1430,11 +1430,11 @@ static inline const float *tmm__terms(int activation)
     return activation == TMM_GELU_ERF ? by_erf : activation == TMM_GELU_TANH ? by_tanh : silu;
 }
 
-/* `count` of the terms are not 0. A square that is infinite does no harm to two. */
+/* `count` of the terms are not 0. */
 TMM__DEVICE float tmm__smooth_float(float x, const float *terms, const int count)
 {
-    float square = __fmul_rn(x, x), t = terms[count - 1];
-    if (count > 2) square = fminf(square, 30.25f); /* 5.5^2; NaN comes back by x itself */
+    const float square = fminf(__fmul_rn(x, x), 30.25f); /* 5.5^2; NaN comes back by x itself */
+    float t = terms[count - 1];
 #pragma unroll
     for (int n = count - 2; n >= 0; n--) t = fmaf(t, square, terms[n]);
     t = __fmul_rn(x, t);
@@ -3488,6 +3488,9 @@ static inline tmm_status tmm__blame_operand(const tmm__operands *o, tmm_status s
 #define tmm__xpipelined_send         TMM_FN(pipelined_send)
 #define tmm__xpipelined_stage        TMM_FN(pipelined_stage)
 #define tmm__xpipelined_store        TMM_FN(pipelined_store)
+#define tmm__xpipelined_store_tn     TMM_FN(pipelined_store_tn)
+#define tmm__xpipelined_rows_tn      TMM_FN(pipelined_rows_tn)
+#define tmm__xpipelined_either       TMM_FN(pipelined_either)
 #define tmm__xpipelined_tiles        TMM_FN(gemm__pipelined_tiles)
 
 #define tmm__xplan_by        TMM_FN(gemm__plan_by)
@@ -3659,7 +3662,9 @@ static inline tmm_status tmm__blame_operand(const tmm__operands *o, tmm_status s
 #define tmm__xhalf_biases      TMM_FN(half_biases)
 #define tmm__xhalf_load_biases TMM_FN(half_load_biases)
 #define tmm__xhalf_from_lane   TMM_FN(half_from_lane)
+#define tmm__xhalf_terms       TMM_FN(half_terms)
 #define tmm__xhalf_activate    TMM_FN(half_activate)
+#define tmm__xhalf_more_way    TMM_FN(half_more_way)
 #define tmm__xhalf_more_boxes  TMM_FN(half_more_boxes)
 #define tmm__xhalf_diagonal    TMM_FN(half_diagonal)
 #define tmm__gemm_half         TMM__INSTANCE(gemm_half_, HALF)
@@ -4207,7 +4212,14 @@ static inline void tmm__plan_tensor(tmm__plan *plan, const tmm__tensor_instance 
                       100.0 * tiles >= TMM__AHEAD_FULL * each * resident;
     plan->blocks = tmm__plan_whole(s, d, ahead ? resident : INT_MAX);
     plan->time = HUGE_VAL, plan->cut = TMM__PLAN_WHOLE, plan->slices = 1;
-    (void)tmm__is_faster(plan, TMM__PLAN_WHOLE, 1, tmm__slices_time(d, &costs, depth, 1));
+    /* Of a triangle, the tiles after those that begin together may be alone; costs of other products
+       were fitted with that in them. */
+    const int alone = (tiles - 1) / processors + 1 - i->blocks;
+    double whole = tmm__slices_time(d, &costs, depth, 1);
+    if (d->triangle && alone > 0 && alone < i->blocks)
+        whole +=
+            clock * alone * fmax(0, costs.k[alone - 1] - costs.k[TMM__MOST_RESIDENT]) * d->load.k;
+    (void)tmm__is_faster(plan, TMM__PLAN_WHOLE, 1, whole);
     if (!d->cut_k || steps == 0) return;
     /* So many slices of each that one, two or more blocks a multiprocessor run at once, as few as have
        no more steps. The block with the first one adds up the others; or KERNEL REDUCE does, of small
@@ -4257,14 +4269,15 @@ static inline void tmm__plan_tensor(tmm__plan *plan, const tmm__tensor_instance 
     int streamk_tiles = tiles < slots ? tiles : slots + tiles % slots;
     long long streamk_steps = (long long)streamk_tiles * steps;
     if (streamk_steps <= INT_MAX && streamk_steps / slots >= 8) {
+        const int divides = streamk_tiles % slots != 0; /* else each share is whole tiles */
         tmm__load load = d->load;
         load.blocks = tiles < slots ? slots : tiles, load.even = 1;
-        load.k = t->tensor.even_step * tiles * steps * depth / load.blocks;
-        if (slots % tiles != 0) load.bytes += tmm__again(d) * streamk_tiles / tiles;
-        double guess = tmm__launch_time(&costs, &load);
-        guess += clock * (t->tensor.even +
-                          t->tensor.even_partial * area *
-                              (tiles < slots ? (double)slots / tiles : (double)tiles / slots));
+        load.k = (divides ? t->tensor.even_step : 1) * tiles * steps * depth / load.blocks;
+        if (divides && slots % tiles != 0) load.bytes += tmm__again(d) * streamk_tiles / tiles;
+        double guess = tmm__launch_time(&costs, &load) + clock * t->tensor.even;
+        if (divides)
+            guess += clock * t->tensor.even_partial * area *
+                     (tiles < slots ? (double)slots / tiles : (double)tiles / slots);
         if (tmm__is_faster(plan, TMM__PLAN_EVEN, 1, guess)) {
             plan->blocks = s->streamk_blocks = slots;
             s->streamk_tiles = streamk_tiles;
@@ -8073,6 +8086,14 @@ TMM__DEVICE void tmm__xpipelined_fill(tmm__xpipelined_copies *c, TMM_TYPE *share
 /* src/tiledmm/kernels/pipelined/store.cuh. What becomes of the sums of KERNEL PIPELINED: partial
    tiles and C.
    Uses: kernels/common/, sizes.h, once/. Used by: kernel.cuh. */
+#ifndef TMM__PIPELINED_STORE
+#ifdef TMM_WITH_EPILOGUE
+#define TMM__PIPELINED_STORE tmm__xpipelined_either
+#else
+#define TMM__PIPELINED_STORE tmm__xpipelined_store
+#endif
+#endif
+
 #if defined(TMM__PASS) && TMM__EMIT_TYPE && TMM__FAST && !TMM__IS_DOUBLE
 /* A thread has rows x 8 sums, `rows` being a constant, 8 or 16. They go in vectors of four. Vector stores tie
    four sums to four registers in this order. Swapped in pairs, a sum never lies in the register
@@ -8201,6 +8222,72 @@ TMM__DEVICE void tmm__xpipelined_store(TMM_OUT *c0, long long ldc, long long r, 
             for (int j = 0; j < COLS; j++) sum[h][j] = sum[h + STORED_ROWS][j];
     }
 }
+
+#ifdef TMM_WITH_EPILOGUE
+/* The same for the instance TN, as the kernel does it without epilogues: apart from these, or registers of
+   its main loop followed from theirs, which took 4%. */
+TMM__DEVICE void tmm__xpipelined_rows_tn(tmm__xpipelined_place place, long long ldc, long long M,
+                                         long long N, TMM__ALPHA alpha, TMM_SCALAR beta,
+                                         const TMM_SUM (*sum)[8], TMM_TYPE *shared, int thread,
+                                         int triangle, const int rows)
+{
+    enum { STAGED_ROWS = TMM__PIPELINED_STAGED_ROWS, THREADS = TMM__PIPELINED_THREADS };
+    /* STAGED_ROWS at a time go through shared memory, so that there is code for one row.
+       The other instances are slower with this. */
+    bool vector = place.aligned && N % 4 == 0; /* all four columns or none are stored */
+    tmm__xsums4 *own = (tmm__xsums4 *)shared + thread;
+#pragma unroll 1
+    for (int i = 0; i < rows; i += STAGED_ROWS) {
+        tmm__xpipelined_stage(own, i, sum, rows);
+#pragma unroll 1
+        for (int h = 0; h < STAGED_ROWS; h++) {
+            TMM_SUM row_sums[8];
+#pragma unroll
+            for (int q = 0; q < 2; q++) {
+                tmm__xsums4 swapped = own[(2 * h + q) * THREADS];
+#pragma unroll
+                for (int j = 0; j < 4; j++) row_sums[4 * q + j] = swapped.v[j ^ 1];
+            }
+            if (place.row >= place.first_row && place.row < M)
+                tmm__xstore_row(place.C, place.row, place.col, vector,
+                                tmm__triangle_masks(vector ? 0 : triangle, place.mask, place.row,
+                                                    place.col),
+                                alpha, beta, row_sums);
+            place.row++, place.C += ldc;
+        }
+        if ((i + STAGED_ROWS) % 4 == 0) place.row += 12, place.C += 12 * ldc;
+    }
+}
+
+/* With an epilogue and without. */
+TMM__DEVICE void tmm__xpipelined_store_tn(const tmm__xpipelined_place *place, long long ldc,
+                                          long long M, long long N, TMM__ALPHA alpha,
+                                          TMM_SCALAR beta, const TMM_SUM (*sum)[8],
+                                          TMM_TYPE *shared, int thread, int triangle,
+                                          const int rows)
+{
+    if (!alpha.after.active)
+        tmm__xpipelined_rows_tn(*place, ldc, M, N, tmm__xbare(alpha.factor), beta, sum, shared,
+                                thread, triangle, rows);
+    else
+        tmm__xpipelined_rows_tn(*place, ldc, M, N, alpha, beta, sum, shared, thread, triangle,
+                                rows);
+}
+
+TMM__DEVICE void tmm__xpipelined_either(TMM_OUT *c0, long long ldc, long long r,
+                                        long long first_row, long long end, long long c,
+                                        bool vector, unsigned mask, TMM__ALPHA alpha,
+                                        TMM_SCALAR beta, TMM_SUM (*sum)[8], const int rows,
+                                        int triangle)
+{
+    if (!alpha.after.active)
+        tmm__xpipelined_store(c0, ldc, r, first_row, end, c, vector, mask, tmm__xbare(alpha.factor),
+                              beta, sum, rows, triangle);
+    else
+        tmm__xpipelined_store(c0, ldc, r, first_row, end, c, vector, mask, alpha, beta, sum, rows,
+                              triangle);
+}
+#endif
 
 #if TMM__CLUSTERS
 /* Sends a thread's sums to the blocks of its cluster, `part` vectors to each, as slice `rank`.
@@ -8541,11 +8628,13 @@ TMM_KERNEL void __launch_bounds__(128, TMM__PIPELINED_BLOCKS)
         tmm__xpipelined_find_place(&place, &s, tile, thread, M, N, C + blockIdx.z * batchC, ldc,
                                    ROWS);
         if (TN) {
-            /* STAGED_ROWS at a time go through shared memory, so that there is code for one row.
-               The other instances are slower with this. */
+#ifdef TMM_WITH_EPILOGUE
+            tmm__xpipelined_store_tn(&place, ldc, M, N, alpha, beta, sum, shared, thread,
+                                     TMM__TRIANGLE(&s), ROWS);
+#else
+            /* Through shared memory: code for one row. The other instances are slower with it. */
             bool vector = place.aligned && N % 4 == 0; /* all four columns or none are stored */
             tmm__xsums4 *own = (tmm__xsums4 *)shared + thread;
-            TMM__BOTH_WAYS(alpha)
 #pragma unroll 1
             for (int i = 0; i < ROWS; i += STAGED_ROWS) {
                 tmm__xpipelined_stage(own, i, sum, ROWS);
@@ -8562,18 +8651,18 @@ TMM_KERNEL void __launch_bounds__(128, TMM__PIPELINED_BLOCKS)
                         tmm__xstore_row(place.C, place.row, place.col, vector,
                                         tmm__triangle_masks(vector ? 0 : TMM__TRIANGLE(&s),
                                                             place.mask, place.row, place.col),
-                                        TMM__OF_WAY(alpha), beta, row_sums);
+                                        alpha, beta, row_sums);
                     place.row++, place.C += ldc;
                 }
                 if ((i + STAGED_ROWS) % 4 == 0) place.row += 12, place.C += 12 * ldc;
             }
+#endif
             __syncthreads(); /* the copies of the next work may begin */
             continue;
         }
-        TMM__BOTH_WAYS(alpha)
-        tmm__xpipelined_store(place.C, ldc, place.row, place.first_row, M, place.col,
-                              place.aligned && N % 4 == 0, place.mask, TMM__OF_WAY(alpha), beta,
-                              sum, ROWS, TMM__TRIANGLE(&s));
+        TMM__PIPELINED_STORE(place.C, ldc, place.row, place.first_row, M, place.col,
+                             place.aligned && N % 4 == 0, place.mask, alpha, beta, sum, ROWS,
+                             TMM__TRIANGLE(&s));
     }
 #endif
 }
@@ -12290,22 +12379,28 @@ TMM__DEVICE void tmm__xhalf_add(float *x, float factor, unsigned box, unsigned h
 }
 
 #ifdef TMM_WITH_EPILOGUE
-/* The activation of 16 numbers. */
-TMM__DEVICE void tmm__xhalf_activate(const tmm__after *after, float *x)
+/* The activation of 16 numbers, by polynomials of so many terms: 0, 2 or all; a constant, mostly. */
+TMM__DEVICE void tmm__xhalf_activate(const tmm__after *after, float *x, const int terms)
 {
-    if (after->activation == TMM_RELU) {
+    if (terms == 0) {
+        const bool cuts = after->activation == TMM_RELU;
 #pragma unroll
-        for (int i = 0; i < 16; i++) x[i] = x[i] < 0 ? 0 : x[i];
-    } else if (after->activation == TMM_GELU_ERF) {
-#pragma unroll
-        for (int i = 0; i < 16; i++) x[i] = tmm__smooth_float(x[i], after->terms, TMM__TERMS);
-    } else if (after->activation == TMM_GELU_TANH) {
+        for (int i = 0; i < 16; i++) x[i] = cuts && x[i] < 0 ? 0 : x[i];
+    } else if (terms == 2) {
 #pragma unroll
         for (int i = 0; i < 16; i++) x[i] = tmm__smooth_float(x[i], after->terms, 2);
-    } else if (after->activation == TMM_SILU) {
+    } else {
 #pragma unroll
-        for (int i = 0; i < 16; i++) x[i] = tmm__smooth_float(x[i], after->terms, 1);
+        for (int i = 0; i < 16; i++) x[i] = tmm__smooth_float(x[i], after->terms, TMM__TERMS);
     }
+}
+
+/* So many terms has the activation that is asked for. */
+TMM__DEVICE int tmm__xhalf_terms(const tmm__after *after)
+{
+    return after->activation == TMM_IDENTITY || after->activation == TMM_RELU ? 0
+           : after->activation == TMM_GELU_ERF                                ? (int)TMM__TERMS
+                                                                              : 2;
 }
 #endif
 
@@ -12335,15 +12430,15 @@ TMM__DEVICE void tmm__xhalf_diagonal(const tmm__half_job *job, TMM_OUT *C, const
 
 #ifdef TMM_WITH_EPILOGUE
 /* Two numbers of lane `from`. */
-TMM__DEVICE void tmm__xhalf_from_lane(float *two, tmm__xouts2 own, int from)
+TMM__DEVICE void tmm__xhalf_from_lane(float *two, const unsigned *own, int from)
 {
-    unsigned words[sizeof own / 4];
-    memcpy(words, &own, sizeof own);
+    unsigned words[sizeof(TMM_OUT) / 2];
+    tmm__xouts2 pair;
 #pragma unroll
-    for (int i = 0; i < (int)sizeof own / 4; i++)
-        words[i] = __shfl_sync(0xffffffffu, words[i], from);
-    memcpy(&own, words, sizeof own);
-    two[0] = (float)own.v[0], two[1] = (float)own.v[1];
+    for (int i = 0; i < (int)sizeof(TMM_OUT) / 2; i++)
+        words[i] = __shfl_sync(0xffffffffu, own[i], from);
+    memcpy(&pair, words, sizeof pair);
+    two[0] = (float)pair.v[0], two[1] = (float)pair.v[1];
 }
 #endif
 
@@ -12351,16 +12446,18 @@ TMM__DEVICE void tmm__xhalf_from_lane(float *two, tmm__xouts2 own, int from)
    64 apart, from 2 lane on. They are loaded before the sums are made, or the store would wait for L2 again
    and again. */
 typedef struct tmm__xhalf_biases {
-    float rows[2];
-    tmm__xouts2 pairs[4];
+    TMM_OUT rows[2];
+    unsigned pairs[4][sizeof(TMM_OUT) / 2]; /* as they are loaded: nothing waits for them yet */
 } tmm__xhalf_biases;
 
 TMM__DEVICE void tmm__xhalf_load_biases(tmm__xhalf_biases *biases, const tmm__half_job *job,
                                         const tmm__half_item *at, int warp, const int cols)
 {
 #pragma unroll
-    for (int i = 0; i < 4; i++) biases->pairs[i].v[0] = biases->pairs[i].v[1] = (TMM_OUT)0.0f;
-    biases->rows[0] = biases->rows[1] = 0;
+    for (int i = 0; i < 4; i++)
+#pragma unroll
+        for (int j = 0; j < (int)sizeof(TMM_OUT) / 2; j++) biases->pairs[i][j] = 0;
+    biases->rows[0] = biases->rows[1] = (TMM_OUT)0.0f;
 #ifdef TMM_WITH_EPILOGUE
     const tmm__after *after = &job->after;
     const int lane = threadIdx.x % 32, row = at->row + warp * 16 + lane / 4;
@@ -12368,16 +12465,18 @@ TMM__DEVICE void tmm__xhalf_load_biases(tmm__xhalf_biases *biases, const tmm__ha
     if (!after->active || at->part >= 0) return;
     if (after->row_bias != NULL) {
         const TMM_OUT *rows = (const TMM_OUT *)after->row_bias + product * after->row_stride;
-        if (row < job->M) biases->rows[0] = (float)rows[row];
-        if (row + 8 < job->M) biases->rows[1] = (float)rows[row + 8];
+        if (row < job->M) biases->rows[0] = rows[row];
+        if (row + 8 < job->M) biases->rows[1] = rows[row + 8];
     }
     if (after->col_bias != NULL) {
         const TMM_OUT *of_cols = (const TMM_OUT *)after->col_bias + product * after->col_stride;
 #pragma unroll
         for (int i = 0; i < cols / 64; i++) {
             const int col = at->col + i * 64 + 2 * lane;
-            if ((size_t)of_cols % sizeof(tmm__xouts2) == 0 && col + 1 < job->N)
-                biases->pairs[i] = *(const tmm__xouts2 *)(of_cols + col);
+            if ((size_t)of_cols % sizeof(tmm__xouts2) != 0 || col + 1 >= job->N) continue;
+#pragma unroll
+            for (int j = 0; j < (int)sizeof(TMM_OUT) / 2; j++)
+                biases->pairs[i][j] = ((const unsigned *)(of_cols + col))[j];
         }
     }
 #endif
@@ -12385,17 +12484,17 @@ TMM__DEVICE void tmm__xhalf_load_biases(tmm__xhalf_biases *biases, const tmm__ha
 
 /* Stores by TMA what is more than alpha sum: 64 columns after 64, each moved to the place of the first, so
    that there is little code, without branches that choose a place. C has been read before it is written,
-   since what is written is made of it. `sum` and `biases` are lost. */
-TMM__DEVICE void tmm__xhalf_more_boxes(const tmm__half_map *map, const tmm__half_job *job,
-                                       TMM_OUT *C, unsigned own, float *sum,
-                                       const tmm__half_item *at, int warp,
-                                       tmm__xhalf_biases *biases, const int cols)
+   since what is written is made of it. `sum` and `biases` are lost. `terms`: of the activation, where nothing
+   but it and biases is asked for; else -1. */
+TMM__DEVICE void tmm__xhalf_more_way(const tmm__half_map *map, const tmm__half_job *job, TMM_OUT *C,
+                                     unsigned own, float *sum, const tmm__half_item *at, int warp,
+                                     tmm__xhalf_biases *biases, const int cols, const int terms)
 {
     enum { WIDE = sizeof(TMM_OUT) == 4, PART = WIDE ? 32 : 64 };
     int row = at->row + warp * 16, last = at->col + cols;
     bool of_D = false;
 #ifdef TMM_WITH_EPILOGUE
-    of_D = job->after.active && job->after.D != NULL;
+    of_D = terms < 0 && job->after.active && job->after.D != NULL;
 #endif
     if (last > job->N) last = (int)job->N;
     if (row >= job->M) last = 0;
@@ -12404,7 +12503,7 @@ TMM__DEVICE void tmm__xhalf_more_boxes(const tmm__half_map *map, const tmm__half
 #endif
     if (threadIdx.x % 32 == 0) TMM__HALF_BOXES_WAIT(0);
     __syncwarp();
-    if (at->col < last && (job->beta != 0 || of_D))
+    if (at->col < last && terms < 0 && (job->beta != 0 || of_D))
         tmm__xhalf_ask_piece(job, C, at->product, row, at->col, of_D, own, 0);
 #pragma unroll 1
     for (int col = at->col; col < last; col += 64) {
@@ -12412,7 +12511,8 @@ TMM__DEVICE void tmm__xhalf_more_boxes(const tmm__half_map *map, const tmm__half
         TMM__HIDE(lane);
         TMM__HIDE(row);
         TMM__HIDE(product); /* or what follows from them is kept in registers through the loop */
-        const float alpha = job->alpha, beta = job->beta, zero = beta == 0 ? 0.0f : -0.0f;
+        const float alpha = job->alpha, beta = terms < 0 ? job->beta : 0,
+                    zero = beta == 0 ? 0.0f : -0.0f;
         const bool asks = beta != 0 || of_D;
 #pragma unroll
         for (int p = 0; p < 2; p++) {
@@ -12433,8 +12533,8 @@ TMM__DEVICE void tmm__xhalf_more_boxes(const tmm__half_map *map, const tmm__half
             for (int j = 0; j < 16; j++)
                 x[j] = __fmaf_rn(alpha, sum[p * 16 + j], bias[j / 4 * 2 + j % 2]);
 #ifdef TMM_WITH_SYRK
-            if ((job->triangle == TMM__LOWER && first + PART - 1 > row) ||
-                (job->triangle == TMM__UPPER && first < row + 15)) {
+            if (terms < 0 && ((job->triangle == TMM__LOWER && first + PART - 1 > row) ||
+                              (job->triangle == TMM__UPPER && first < row + 15))) {
                 tmm__xhalf_diagonal(job, C + product * job->batchC, x, row + lane / 4,
                                     here + lane % 4 * 2);
                 continue;
@@ -12445,9 +12545,10 @@ TMM__DEVICE void tmm__xhalf_more_boxes(const tmm__half_map *map, const tmm__half
             if (job->after.active) {
                 if (job->after.row_bias != NULL) {
 #pragma unroll
-                    for (int j = 0; j < 16; j++) x[j] += biases->rows[j / 2 % 2];
+                    for (int j = 0; j < 16; j++) x[j] += (float)biases->rows[j / 2 % 2];
                 }
-                tmm__xhalf_activate(&job->after, x);
+                tmm__xhalf_activate(&job->after, x,
+                                    terms < 0 ? tmm__xhalf_terms(&job->after) : terms);
             }
             if (of_D) tmm__xhalf_add(x, job->after.gamma_float, box, half);
 #endif
@@ -12465,8 +12566,32 @@ TMM__DEVICE void tmm__xhalf_more_boxes(const tmm__half_map *map, const tmm__half
 #pragma unroll
         for (int i = 0; i < cols / 2 - 32; i++) sum[i] = sum[i + 32];
 #pragma unroll
-        for (int i = 0; i < cols / 64 - 1; i++) biases->pairs[i] = biases->pairs[i + 1];
+        for (int i = 0; i < cols / 64 - 1; i++)
+#pragma unroll
+            for (int j = 0; j < (int)sizeof(TMM_OUT) / 2; j++)
+                biases->pairs[i][j] = biases->pairs[i + 1][j];
     }
+}
+
+/* The same: activations have loops of their own, since warps wait for instructions at each jump. */
+TMM__DEVICE void tmm__xhalf_more_boxes(const tmm__half_map *map, const tmm__half_job *job,
+                                       TMM_OUT *C, unsigned own, float *sum,
+                                       const tmm__half_item *at, int warp,
+                                       tmm__xhalf_biases *biases, const int cols)
+{
+#ifdef TMM_WITH_EPILOGUE
+    if (job->after.active && job->beta == 0 && job->after.D == NULL) {
+        const int terms = tmm__xhalf_terms(&job->after);
+        if (terms == 0)
+            tmm__xhalf_more_way(map, job, C, own, sum, at, warp, biases, cols, 0);
+        else if (terms == 2)
+            tmm__xhalf_more_way(map, job, C, own, sum, at, warp, biases, cols, 2);
+        else
+            tmm__xhalf_more_way(map, job, C, own, sum, at, warp, biases, cols, TMM__TERMS);
+        return;
+    }
+#endif
+    tmm__xhalf_more_way(map, job, C, own, sum, at, warp, biases, cols, -1);
 }
 #undef TMM__HALF_TYPE
 
@@ -18680,7 +18805,7 @@ static inline tmm_status tmm__xhalf_run_wgmma(const tmm__xproduct *given, const 
         void *arguments[] = {&maps[0], &maps[1], &maps[2], &p->C, &job};
         status = tmm__launch_clusters(plan->kernel, dim3(blocks), 384, job.cluster, 1, plan->bytes,
                                       arguments, p->stream);
-        /* Of the last tiles, a thread adds all of an element: 8 threads took three times as long. */
+        /* Of the last tiles a thread adds all of an element: an eighth of the blocks. */
         status = tmm__xsum(status, &q, slices, partials, plan->rest > 0 ? 1 : TMM__SUM_GROUPS);
     }
     if (memory != NULL) (void)cudaFreeAsync(memory, p->stream);

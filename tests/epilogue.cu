@@ -530,10 +530,10 @@ static void TEST(_boxes)(void)
     double most = 0, worst;
     int beside = 0, done = 0;
     tmm_status status = TMM_OK;
-    for (int n = 0; n < 2 * 3 * WISHES && status == TMM_OK; n++) {
+    for (int n = 0; n < 3 * 3 * WISHES && status == TMM_OK; n++) {
         if (BY_CPU && n % 7 != 0) continue;
-        instance_wanted = 8 + n % 2;
-        beside += TEST(_products)(TMM_TENSOR, &shapes[n / 2 % 3], &wishes[n / 6], &worst, &status);
+        instance_wanted = 8 + n % 3; /* tiles of 128 x 256, 128 and 192 */
+        beside += TEST(_products)(TMM_TENSOR, &shapes[n / 3 % 3], &wishes[n / 9], &worst, &status);
         if (!(worst <= most)) most = worst;
         done += status == TMM_OK;
     }

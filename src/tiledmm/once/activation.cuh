@@ -34,11 +34,11 @@ static inline const float *tmm__terms(int activation)
     return activation == TMM_GELU_ERF ? by_erf : activation == TMM_GELU_TANH ? by_tanh : silu;
 }
 
-/* `count` of the terms are not 0. A square that is infinite does no harm to two. */
+/* `count` of the terms are not 0. */
 TMM__DEVICE float tmm__smooth_float(float x, const float *terms, const int count)
 {
-    float square = __fmul_rn(x, x), t = terms[count - 1];
-    if (count > 2) square = fminf(square, 30.25f); /* 5.5^2; NaN comes back by x itself */
+    const float square = fminf(__fmul_rn(x, x), 30.25f); /* 5.5^2; NaN comes back by x itself */
+    float t = terms[count - 1];
 #pragma unroll
     for (int n = count - 2; n >= 0; n--) t = fmaf(t, square, terms[n]);
     t = __fmul_rn(x, t);

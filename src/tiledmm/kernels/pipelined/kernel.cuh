@@ -308,11 +308,13 @@ TMM_KERNEL void __launch_bounds__(128, TMM__PIPELINED_BLOCKS)
         tmm__xpipelined_find_place(&place, &s, tile, thread, M, N, C + blockIdx.z * batchC, ldc,
                                    ROWS);
         if (TN) {
-            /* STAGED_ROWS at a time go through shared memory, so that there is code for one row.
-               The other instances are slower with this. */
+#ifdef TMM_WITH_EPILOGUE
+            tmm__xpipelined_store_tn(&place, ldc, M, N, alpha, beta, sum, shared, thread,
+                                     TMM__TRIANGLE(&s), ROWS);
+#else
+            /* Through shared memory: code for one row. The other instances are slower with it. */
             bool vector = place.aligned && N % 4 == 0; /* all four columns or none are stored */
             tmm__xsums4 *own = (tmm__xsums4 *)shared + thread;
-            TMM__BOTH_WAYS(alpha)
 #pragma unroll 1
             for (int i = 0; i < ROWS; i += STAGED_ROWS) {
                 tmm__xpipelined_stage(own, i, sum, ROWS);
@@ -329,18 +331,18 @@ TMM_KERNEL void __launch_bounds__(128, TMM__PIPELINED_BLOCKS)
                         tmm__xstore_row(place.C, place.row, place.col, vector,
                                         tmm__triangle_masks(vector ? 0 : TMM__TRIANGLE(&s),
                                                             place.mask, place.row, place.col),
-                                        TMM__OF_WAY(alpha), beta, row_sums);
+                                        alpha, beta, row_sums);
                     place.row++, place.C += ldc;
                 }
                 if ((i + STAGED_ROWS) % 4 == 0) place.row += 12, place.C += 12 * ldc;
             }
+#endif
             __syncthreads(); /* the copies of the next work may begin */
             continue;
         }
-        TMM__BOTH_WAYS(alpha)
-        tmm__xpipelined_store(place.C, ldc, place.row, place.first_row, M, place.col,
-                              place.aligned && N % 4 == 0, place.mask, TMM__OF_WAY(alpha), beta,
-                              sum, ROWS, TMM__TRIANGLE(&s));
+        TMM__PIPELINED_STORE(place.C, ldc, place.row, place.first_row, M, place.col,
+                             place.aligned && N % 4 == 0, place.mask, alpha, beta, sum, ROWS,
+                             TMM__TRIANGLE(&s));
     }
 #endif
 }

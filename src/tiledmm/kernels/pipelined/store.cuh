@@ -1,6 +1,14 @@
 /* src/tiledmm/kernels/pipelined/store.cuh. What becomes of the sums of KERNEL PIPELINED: partial
    tiles and C.
    Uses: kernels/common/, sizes.h, once/. Used by: kernel.cuh. */
+#ifndef TMM__PIPELINED_STORE
+#ifdef TMM_WITH_EPILOGUE
+#define TMM__PIPELINED_STORE tmm__xpipelined_either
+#else
+#define TMM__PIPELINED_STORE tmm__xpipelined_store
+#endif
+#endif
+
 #if defined(TMM__PASS) && TMM__EMIT_TYPE && TMM__FAST && !TMM__IS_DOUBLE
 /* A thread has rows x 8 sums, `rows` being a constant, 8 or 16. They go in vectors of four. Vector stores tie
    four sums to four registers in this order. Swapped in pairs, a sum never lies in the register
@@ -129,6 +137,72 @@ TMM__DEVICE void tmm__xpipelined_store(TMM_OUT *c0, long long ldc, long long r, 
             for (int j = 0; j < COLS; j++) sum[h][j] = sum[h + STORED_ROWS][j];
     }
 }
+
+#ifdef TMM_WITH_EPILOGUE
+/* The same for the instance TN, as the kernel does it without epilogues: apart from these, or registers of
+   its main loop followed from theirs, which took 4%. */
+TMM__DEVICE void tmm__xpipelined_rows_tn(tmm__xpipelined_place place, long long ldc, long long M,
+                                         long long N, TMM__ALPHA alpha, TMM_SCALAR beta,
+                                         const TMM_SUM (*sum)[8], TMM_TYPE *shared, int thread,
+                                         int triangle, const int rows)
+{
+    enum { STAGED_ROWS = TMM__PIPELINED_STAGED_ROWS, THREADS = TMM__PIPELINED_THREADS };
+    /* STAGED_ROWS at a time go through shared memory, so that there is code for one row.
+       The other instances are slower with this. */
+    bool vector = place.aligned && N % 4 == 0; /* all four columns or none are stored */
+    tmm__xsums4 *own = (tmm__xsums4 *)shared + thread;
+#pragma unroll 1
+    for (int i = 0; i < rows; i += STAGED_ROWS) {
+        tmm__xpipelined_stage(own, i, sum, rows);
+#pragma unroll 1
+        for (int h = 0; h < STAGED_ROWS; h++) {
+            TMM_SUM row_sums[8];
+#pragma unroll
+            for (int q = 0; q < 2; q++) {
+                tmm__xsums4 swapped = own[(2 * h + q) * THREADS];
+#pragma unroll
+                for (int j = 0; j < 4; j++) row_sums[4 * q + j] = swapped.v[j ^ 1];
+            }
+            if (place.row >= place.first_row && place.row < M)
+                tmm__xstore_row(place.C, place.row, place.col, vector,
+                                tmm__triangle_masks(vector ? 0 : triangle, place.mask, place.row,
+                                                    place.col),
+                                alpha, beta, row_sums);
+            place.row++, place.C += ldc;
+        }
+        if ((i + STAGED_ROWS) % 4 == 0) place.row += 12, place.C += 12 * ldc;
+    }
+}
+
+/* With an epilogue and without. */
+TMM__DEVICE void tmm__xpipelined_store_tn(const tmm__xpipelined_place *place, long long ldc,
+                                          long long M, long long N, TMM__ALPHA alpha,
+                                          TMM_SCALAR beta, const TMM_SUM (*sum)[8],
+                                          TMM_TYPE *shared, int thread, int triangle,
+                                          const int rows)
+{
+    if (!alpha.after.active)
+        tmm__xpipelined_rows_tn(*place, ldc, M, N, tmm__xbare(alpha.factor), beta, sum, shared,
+                                thread, triangle, rows);
+    else
+        tmm__xpipelined_rows_tn(*place, ldc, M, N, alpha, beta, sum, shared, thread, triangle,
+                                rows);
+}
+
+TMM__DEVICE void tmm__xpipelined_either(TMM_OUT *c0, long long ldc, long long r,
+                                        long long first_row, long long end, long long c,
+                                        bool vector, unsigned mask, TMM__ALPHA alpha,
+                                        TMM_SCALAR beta, TMM_SUM (*sum)[8], const int rows,
+                                        int triangle)
+{
+    if (!alpha.after.active)
+        tmm__xpipelined_store(c0, ldc, r, first_row, end, c, vector, mask, tmm__xbare(alpha.factor),
+                              beta, sum, rows, triangle);
+    else
+        tmm__xpipelined_store(c0, ldc, r, first_row, end, c, vector, mask, alpha, beta, sum, rows,
+                              triangle);
+}
+#endif
 
 #if TMM__CLUSTERS
 /* Sends a thread's sums to the blocks of its cluster, `part` vectors to each, as slice `rank`.

@@ -97,7 +97,14 @@ static inline void tmm__plan_tensor(tmm__plan *plan, const tmm__tensor_instance 
                       100.0 * tiles >= TMM__AHEAD_FULL * each * resident;
     plan->blocks = tmm__plan_whole(s, d, ahead ? resident : INT_MAX);
     plan->time = HUGE_VAL, plan->cut = TMM__PLAN_WHOLE, plan->slices = 1;
-    (void)tmm__is_faster(plan, TMM__PLAN_WHOLE, 1, tmm__slices_time(d, &costs, depth, 1));
+    /* Of a triangle, the tiles after those that begin together may be alone; costs of other products
+       were fitted with that in them. */
+    const int alone = (tiles - 1) / processors + 1 - i->blocks;
+    double whole = tmm__slices_time(d, &costs, depth, 1);
+    if (d->triangle && alone > 0 && alone < i->blocks)
+        whole +=
+            clock * alone * fmax(0, costs.k[alone - 1] - costs.k[TMM__MOST_RESIDENT]) * d->load.k;
+    (void)tmm__is_faster(plan, TMM__PLAN_WHOLE, 1, whole);
     if (!d->cut_k || steps == 0) return;
     /* So many slices of each that one, two or more blocks a multiprocessor run at once, as few as have
        no more steps. The block with the first one adds up the others; or KERNEL REDUCE does, of small
@@ -147,14 +154,15 @@ static inline void tmm__plan_tensor(tmm__plan *plan, const tmm__tensor_instance 
     int streamk_tiles = tiles < slots ? tiles : slots + tiles % slots;
     long long streamk_steps = (long long)streamk_tiles * steps;
     if (streamk_steps <= INT_MAX && streamk_steps / slots >= 8) {
+        const int divides = streamk_tiles % slots != 0; /* else each share is whole tiles */
         tmm__load load = d->load;
         load.blocks = tiles < slots ? slots : tiles, load.even = 1;
-        load.k = t->tensor.even_step * tiles * steps * depth / load.blocks;
-        if (slots % tiles != 0) load.bytes += tmm__again(d) * streamk_tiles / tiles;
-        double guess = tmm__launch_time(&costs, &load);
-        guess += clock * (t->tensor.even +
-                          t->tensor.even_partial * area *
-                              (tiles < slots ? (double)slots / tiles : (double)tiles / slots));
+        load.k = (divides ? t->tensor.even_step : 1) * tiles * steps * depth / load.blocks;
+        if (divides && slots % tiles != 0) load.bytes += tmm__again(d) * streamk_tiles / tiles;
+        double guess = tmm__launch_time(&costs, &load) + clock * t->tensor.even;
+        if (divides)
+            guess += clock * t->tensor.even_partial * area *
+                     (tiles < slots ? (double)slots / tiles : (double)tiles / slots);
         if (tmm__is_faster(plan, TMM__PLAN_EVEN, 1, guess)) {
             plan->blocks = s->streamk_blocks = slots;
             s->streamk_tiles = streamk_tiles;

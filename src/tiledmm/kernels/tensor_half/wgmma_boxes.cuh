@@ -160,22 +160,28 @@ TMM__DEVICE void tmm__xhalf_add(float *x, float factor, unsigned box, unsigned h
 }
 
 #ifdef TMM_WITH_EPILOGUE
-/* The activation of 16 numbers. */
-TMM__DEVICE void tmm__xhalf_activate(const tmm__after *after, float *x)
+/* The activation of 16 numbers, by polynomials of so many terms: 0, 2 or all; a constant, mostly. */
+TMM__DEVICE void tmm__xhalf_activate(const tmm__after *after, float *x, const int terms)
 {
-    if (after->activation == TMM_RELU) {
+    if (terms == 0) {
+        const bool cuts = after->activation == TMM_RELU;
 #pragma unroll
-        for (int i = 0; i < 16; i++) x[i] = x[i] < 0 ? 0 : x[i];
-    } else if (after->activation == TMM_GELU_ERF) {
-#pragma unroll
-        for (int i = 0; i < 16; i++) x[i] = tmm__smooth_float(x[i], after->terms, TMM__TERMS);
-    } else if (after->activation == TMM_GELU_TANH) {
+        for (int i = 0; i < 16; i++) x[i] = cuts && x[i] < 0 ? 0 : x[i];
+    } else if (terms == 2) {
 #pragma unroll
         for (int i = 0; i < 16; i++) x[i] = tmm__smooth_float(x[i], after->terms, 2);
-    } else if (after->activation == TMM_SILU) {
+    } else {
 #pragma unroll
-        for (int i = 0; i < 16; i++) x[i] = tmm__smooth_float(x[i], after->terms, 1);
+        for (int i = 0; i < 16; i++) x[i] = tmm__smooth_float(x[i], after->terms, TMM__TERMS);
     }
+}
+
+/* So many terms has the activation that is asked for. */
+TMM__DEVICE int tmm__xhalf_terms(const tmm__after *after)
+{
+    return after->activation == TMM_IDENTITY || after->activation == TMM_RELU ? 0
+           : after->activation == TMM_GELU_ERF                                ? (int)TMM__TERMS
+                                                                              : 2;
 }
 #endif
 
@@ -205,15 +211,15 @@ TMM__DEVICE void tmm__xhalf_diagonal(const tmm__half_job *job, TMM_OUT *C, const
 
 #ifdef TMM_WITH_EPILOGUE
 /* Two numbers of lane `from`. */
-TMM__DEVICE void tmm__xhalf_from_lane(float *two, tmm__xouts2 own, int from)
+TMM__DEVICE void tmm__xhalf_from_lane(float *two, const unsigned *own, int from)
 {
-    unsigned words[sizeof own / 4];
-    memcpy(words, &own, sizeof own);
+    unsigned words[sizeof(TMM_OUT) / 2];
+    tmm__xouts2 pair;
 #pragma unroll
-    for (int i = 0; i < (int)sizeof own / 4; i++)
-        words[i] = __shfl_sync(0xffffffffu, words[i], from);
-    memcpy(&own, words, sizeof own);
-    two[0] = (float)own.v[0], two[1] = (float)own.v[1];
+    for (int i = 0; i < (int)sizeof(TMM_OUT) / 2; i++)
+        words[i] = __shfl_sync(0xffffffffu, own[i], from);
+    memcpy(&pair, words, sizeof pair);
+    two[0] = (float)pair.v[0], two[1] = (float)pair.v[1];
 }
 #endif
 
@@ -221,16 +227,18 @@ TMM__DEVICE void tmm__xhalf_from_lane(float *two, tmm__xouts2 own, int from)
    64 apart, from 2 lane on. They are loaded before the sums are made, or the store would wait for L2 again
    and again. */
 typedef struct tmm__xhalf_biases {
-    float rows[2];
-    tmm__xouts2 pairs[4];
+    TMM_OUT rows[2];
+    unsigned pairs[4][sizeof(TMM_OUT) / 2]; /* as they are loaded: nothing waits for them yet */
 } tmm__xhalf_biases;
 
 TMM__DEVICE void tmm__xhalf_load_biases(tmm__xhalf_biases *biases, const tmm__half_job *job,
                                         const tmm__half_item *at, int warp, const int cols)
 {
 #pragma unroll
-    for (int i = 0; i < 4; i++) biases->pairs[i].v[0] = biases->pairs[i].v[1] = (TMM_OUT)0.0f;
-    biases->rows[0] = biases->rows[1] = 0;
+    for (int i = 0; i < 4; i++)
+#pragma unroll
+        for (int j = 0; j < (int)sizeof(TMM_OUT) / 2; j++) biases->pairs[i][j] = 0;
+    biases->rows[0] = biases->rows[1] = (TMM_OUT)0.0f;
 #ifdef TMM_WITH_EPILOGUE
     const tmm__after *after = &job->after;
     const int lane = threadIdx.x % 32, row = at->row + warp * 16 + lane / 4;
@@ -238,16 +246,18 @@ TMM__DEVICE void tmm__xhalf_load_biases(tmm__xhalf_biases *biases, const tmm__ha
     if (!after->active || at->part >= 0) return;
     if (after->row_bias != NULL) {
         const TMM_OUT *rows = (const TMM_OUT *)after->row_bias + product * after->row_stride;
-        if (row < job->M) biases->rows[0] = (float)rows[row];
-        if (row + 8 < job->M) biases->rows[1] = (float)rows[row + 8];
+        if (row < job->M) biases->rows[0] = rows[row];
+        if (row + 8 < job->M) biases->rows[1] = rows[row + 8];
     }
     if (after->col_bias != NULL) {
         const TMM_OUT *of_cols = (const TMM_OUT *)after->col_bias + product * after->col_stride;
 #pragma unroll
         for (int i = 0; i < cols / 64; i++) {
             const int col = at->col + i * 64 + 2 * lane;
-            if ((size_t)of_cols % sizeof(tmm__xouts2) == 0 && col + 1 < job->N)
-                biases->pairs[i] = *(const tmm__xouts2 *)(of_cols + col);
+            if ((size_t)of_cols % sizeof(tmm__xouts2) != 0 || col + 1 >= job->N) continue;
+#pragma unroll
+            for (int j = 0; j < (int)sizeof(TMM_OUT) / 2; j++)
+                biases->pairs[i][j] = ((const unsigned *)(of_cols + col))[j];
         }
     }
 #endif
@@ -255,17 +265,17 @@ TMM__DEVICE void tmm__xhalf_load_biases(tmm__xhalf_biases *biases, const tmm__ha
 
 /* Stores by TMA what is more than alpha sum: 64 columns after 64, each moved to the place of the first, so
    that there is little code, without branches that choose a place. C has been read before it is written,
-   since what is written is made of it. `sum` and `biases` are lost. */
-TMM__DEVICE void tmm__xhalf_more_boxes(const tmm__half_map *map, const tmm__half_job *job,
-                                       TMM_OUT *C, unsigned own, float *sum,
-                                       const tmm__half_item *at, int warp,
-                                       tmm__xhalf_biases *biases, const int cols)
+   since what is written is made of it. `sum` and `biases` are lost. `terms`: of the activation, where nothing
+   but it and biases is asked for; else -1. */
+TMM__DEVICE void tmm__xhalf_more_way(const tmm__half_map *map, const tmm__half_job *job, TMM_OUT *C,
+                                     unsigned own, float *sum, const tmm__half_item *at, int warp,
+                                     tmm__xhalf_biases *biases, const int cols, const int terms)
 {
     enum { WIDE = sizeof(TMM_OUT) == 4, PART = WIDE ? 32 : 64 };
     int row = at->row + warp * 16, last = at->col + cols;
     bool of_D = false;
 #ifdef TMM_WITH_EPILOGUE
-    of_D = job->after.active && job->after.D != NULL;
+    of_D = terms < 0 && job->after.active && job->after.D != NULL;
 #endif
     if (last > job->N) last = (int)job->N;
     if (row >= job->M) last = 0;
@@ -274,7 +284,7 @@ TMM__DEVICE void tmm__xhalf_more_boxes(const tmm__half_map *map, const tmm__half
 #endif
     if (threadIdx.x % 32 == 0) TMM__HALF_BOXES_WAIT(0);
     __syncwarp();
-    if (at->col < last && (job->beta != 0 || of_D))
+    if (at->col < last && terms < 0 && (job->beta != 0 || of_D))
         tmm__xhalf_ask_piece(job, C, at->product, row, at->col, of_D, own, 0);
 #pragma unroll 1
     for (int col = at->col; col < last; col += 64) {
@@ -282,7 +292,8 @@ TMM__DEVICE void tmm__xhalf_more_boxes(const tmm__half_map *map, const tmm__half
         TMM__HIDE(lane);
         TMM__HIDE(row);
         TMM__HIDE(product); /* or what follows from them is kept in registers through the loop */
-        const float alpha = job->alpha, beta = job->beta, zero = beta == 0 ? 0.0f : -0.0f;
+        const float alpha = job->alpha, beta = terms < 0 ? job->beta : 0,
+                    zero = beta == 0 ? 0.0f : -0.0f;
         const bool asks = beta != 0 || of_D;
 #pragma unroll
         for (int p = 0; p < 2; p++) {
@@ -303,8 +314,8 @@ TMM__DEVICE void tmm__xhalf_more_boxes(const tmm__half_map *map, const tmm__half
             for (int j = 0; j < 16; j++)
                 x[j] = __fmaf_rn(alpha, sum[p * 16 + j], bias[j / 4 * 2 + j % 2]);
 #ifdef TMM_WITH_SYRK
-            if ((job->triangle == TMM__LOWER && first + PART - 1 > row) ||
-                (job->triangle == TMM__UPPER && first < row + 15)) {
+            if (terms < 0 && ((job->triangle == TMM__LOWER && first + PART - 1 > row) ||
+                              (job->triangle == TMM__UPPER && first < row + 15))) {
                 tmm__xhalf_diagonal(job, C + product * job->batchC, x, row + lane / 4,
                                     here + lane % 4 * 2);
                 continue;
@@ -315,9 +326,10 @@ TMM__DEVICE void tmm__xhalf_more_boxes(const tmm__half_map *map, const tmm__half
             if (job->after.active) {
                 if (job->after.row_bias != NULL) {
 #pragma unroll
-                    for (int j = 0; j < 16; j++) x[j] += biases->rows[j / 2 % 2];
+                    for (int j = 0; j < 16; j++) x[j] += (float)biases->rows[j / 2 % 2];
                 }
-                tmm__xhalf_activate(&job->after, x);
+                tmm__xhalf_activate(&job->after, x,
+                                    terms < 0 ? tmm__xhalf_terms(&job->after) : terms);
             }
             if (of_D) tmm__xhalf_add(x, job->after.gamma_float, box, half);
 #endif
@@ -335,8 +347,32 @@ TMM__DEVICE void tmm__xhalf_more_boxes(const tmm__half_map *map, const tmm__half
 #pragma unroll
         for (int i = 0; i < cols / 2 - 32; i++) sum[i] = sum[i + 32];
 #pragma unroll
-        for (int i = 0; i < cols / 64 - 1; i++) biases->pairs[i] = biases->pairs[i + 1];
+        for (int i = 0; i < cols / 64 - 1; i++)
+#pragma unroll
+            for (int j = 0; j < (int)sizeof(TMM_OUT) / 2; j++)
+                biases->pairs[i][j] = biases->pairs[i + 1][j];
     }
+}
+
+/* The same: activations have loops of their own, since warps wait for instructions at each jump. */
+TMM__DEVICE void tmm__xhalf_more_boxes(const tmm__half_map *map, const tmm__half_job *job,
+                                       TMM_OUT *C, unsigned own, float *sum,
+                                       const tmm__half_item *at, int warp,
+                                       tmm__xhalf_biases *biases, const int cols)
+{
+#ifdef TMM_WITH_EPILOGUE
+    if (job->after.active && job->beta == 0 && job->after.D == NULL) {
+        const int terms = tmm__xhalf_terms(&job->after);
+        if (terms == 0)
+            tmm__xhalf_more_way(map, job, C, own, sum, at, warp, biases, cols, 0);
+        else if (terms == 2)
+            tmm__xhalf_more_way(map, job, C, own, sum, at, warp, biases, cols, 2);
+        else
+            tmm__xhalf_more_way(map, job, C, own, sum, at, warp, biases, cols, TMM__TERMS);
+        return;
+    }
+#endif
+    tmm__xhalf_more_way(map, job, C, own, sum, at, warp, biases, cols, -1);
 }
 #undef TMM__HALF_TYPE
 
