@@ -144,18 +144,20 @@
      TMM_DOUBLE_TENSOR   the same for double and TMM_TENSOR_INT8. Not defined: nothing of it is compiled,
                          TMM_TENSOR_INT8 is TMM_ERROR_UNSUPPORTED
      TMM_WITH_HALF       tmm_hgemm, tmm_hmatmul, ... for tmm_half, which is __half (in C a struct of
-                         16 bits); sums, alpha and beta are float. tmm_hsgemm, ...: C is float, too
+                         16 `bits`); sums, alpha and beta are float. tmm_hsgemm, ...: C is float, too.
+                         NVRTC then needs the folder of CUDA's own headers, by -I
      TMM_WITH_BFLOAT16   the same for tmm_bfloat16, which is __nv_bfloat16: tmm_bgemm, tmm_bsgemm, ...
                          Of both, tmm_?gemm_host and _multi take TMM_TENSOR with TMM_AUTO_TENSOR alone,
                          for its bits are those of one kind of device; tmm_?matmul does
      TMM_WITH_EPILOGUE   tmm_?gemm_epilogue, for every kernel and type:
                            C = activation(alpha op(A) op(B) + beta C + row_bias + col_bias) + gamma D
                          with M biases of rows, N of columns, TMM_RELU, TMM_GELU_TANH, TMM_GELU_ERF
-                         or TMM_SILU, and D, M x N, for a residual; what is NULL or 0 is left out, and
-                         not read. A column-major caller swaps row_bias and col_bias with A and B. It
-                         is computed as the sums are, and C is rounded once. Without this option
-                         kernels are as they were. Not for host pointers and several devices,
-                         operands that are prepared, and NVRTC; integers have TMM_RELU alone
+                         or TMM_SILU, and D, M x N, for a residual, all three of C's type; what is NULL
+                         or 0 is left out, and not read. A column-major caller swaps row_bias and
+                         col_bias with A and B. It is computed as the sums are, and C is rounded once.
+                         Without this option kernels are as they were. Not for host pointers and
+                         several devices, operands that are prepared, and NVRTC; integers have
+                         TMM_RELU alone
      TMM_WITH_SYRK       tmm_?syrk of all types. TMM_PIPELINED, and TMM_TENSOR of double and of 16 bits,
                          then know triangles; others compute C in strips, with more work than half.
                          Of TMM_LOWER and TMM_UPPER the other half is neither read nor written; of
@@ -1417,13 +1419,23 @@ static inline const float *tmm__terms(int activation)
     return activation == TMM_GELU_ERF ? by_erf : activation == TMM_GELU_TANH ? by_tanh : silu;
 }
 
-TMM__DEVICE float tmm__smooth_float(float x, const float *terms)
+/* `count` of the terms are not 0. A square that is infinite does no harm to two. */
+TMM__DEVICE float tmm__smooth_float(float x, const float *terms, const int count)
 {
-    const float square = fminf(__fmul_rn(x, x), 30.25f); /* 5.5^2; NaN comes back by x itself */
-    float t = terms[TMM__TERMS - 1];
+    float square = __fmul_rn(x, x), t = terms[count - 1];
+    if (count > 2) square = fminf(square, 30.25f); /* 5.5^2; NaN comes back by x itself */
 #pragma unroll
-    for (int n = TMM__TERMS - 2; n >= 0; n--) t = fmaf(t, square, terms[n]);
-    return __fdividef(x, 1.0f + exp2f(__fmul_rn(x, t)));
+    for (int n = count - 2; n >= 0; n--) t = fmaf(t, square, terms[n]);
+    t = __fmul_rn(x, t);
+#if defined(__CUDA_ARCH__) && !defined(__CUCC__)
+    /* 2^t or its inverse as 0 where it is below 2^-126, which changes less than x 2^-25. */
+    float power, inverse;
+    asm("ex2.approx.ftz.f32 %0, %1;" : "=f"(power) : "f"(t));
+    asm("rcp.approx.ftz.f32 %0, %1;" : "=f"(inverse) : "f"(1.0f + power));
+    return __fmul_rn(x, inverse);
+#else
+    return __fdividef(x, 1.0f + exp2f(t));
+#endif
 }
 
 /* The same in double, also for the CPU: a few units of 2^-53 |x|. Not inlined: its code would be most
@@ -1881,8 +1893,7 @@ static inline long long tmm__min(long long a, long long b)
 #if TMM__HOST && !defined(TMM__ONCE)
 /* A GPU is described by what it does in a nanosecond (tmm__gpu), one that was not measured by
    its data sheet. A kernel is described by the clocks of its blocks (tmm__costs), those of an
-   H200, which GPUs share as far as they share instructions. bench/notes/choice.md says how they
-   were found. */
+   H200, which GPUs share as far as they share instructions: see bench/notes/choice.md. */
 
 /* Types that have numbers of their own. */
 enum { TMM__TUNED_AS_FLOAT, TMM__TUNED_AS_DOUBLE, TMM__TUNED_AS_OTHER, TMM__TUNED_TYPES };
@@ -1927,7 +1938,7 @@ enum {
     TMM__TUNED_TENSOR = 4,
     TMM__TUNED_FLOAT = 4,
     TMM__TUNED_THIN = 4,
-    TMM__TUNED_HALF = 2
+    TMM__TUNED_HALF = 3
 };
 /* Tiles of KERNEL PIPELINED: 64 x 128 or 128 x 64, and 128 x 128. */
 enum { TMM__SMALL_TILE, TMM__LARGE_TILE, TMM__TILE_SIZES };
@@ -1989,9 +2000,8 @@ typedef struct tmm__direct_costs {
     double share;   /* part by which it does for each group more that shares a row of A */
 } tmm__direct_costs;
 
-/* Clocks, if nothing else is said. */
-typedef struct tmm__costs {
-    double l2;      /* bytes that a multiprocessor copies from L2 in a clock, if all do */
+typedef struct tmm__costs { /* in clocks, if nothing else is said */
+    double l2;              /* bytes that a multiprocessor copies from L2 in a clock, if all do */
     double write;   /* times that a byte of C takes longer than one that is read, beyond L2 */
     double cached;  /* times that L2 is faster than memory */
     double exposed; /* part that shows of the shorter: blocks' clocks, or bytes through memory */
@@ -2102,9 +2112,9 @@ typedef struct tmm__costs {
         double add_more; /* more where a block has stored one before */
         double power;    /* as for TENSOR of double, where tensor cores are the limit */
     } thin;
-    /* KERNEL TENSOR HALF by mma.sync; by wgmma: once, a step of 64 k of a tile, and the tile. */
+    /* KERNEL TENSOR HALF by mma.sync; by wgmma: once, 64 k, a tile, one of partial sums, `odd` of a tile. */
     tmm__block_costs half[TMM__TUNED_HALF];
-    double half_wgmma[TMM__TUNED_HALF][3];
+    double half_wgmma[TMM__TUNED_HALF][5];
     /* KERNEL THIN HALF, in nanoseconds: the launch, a block, and each thin line that it stores alone; 64 k of 16,
        64 and 128 thin lines, and off 16 bytes; from asking for a stage to having it; blocks that share k, and each
        line that they add; operands from memory, by KERNEL TENSOR HALF and by this; KERNEL SUM, and each byte of it.
@@ -2419,25 +2429,27 @@ static const tmm__costs tmm__measured = {
     },
     {
         /* half */
-        {11000, 4000, {38, 29, 29, 29}, 0, 0, 0},
-        {5800, 1500, {22, 13, 11, 11}, 0, 0, 0},
+        {18000, 11300, {38.5, 36, 36, 36}, 0, 3.3, 10700},
+        {13100, 1830, {23.8, 16.5, 19, 19}, 0, 4.7, 5440},
+        {7810, 1360, {10.8, 8.2, 5.9, 8}, 0, 3.9, 1120},
     },
     {
         /* half by wgmma */
-        {2000, 1350, 4500},
-        {2700, 850, 2500},
+        {2600, 1420, 3750, 3150, 10000},
+        {3450, 830, 1950, 2550, 5000},
+        {3250, 1110, 2500, 2600, 7500},
     },
     {
         /* half thin */
-        {757, 2968, 2},        /* tile */
-        {115, 210, 298, 1510}, /* step */
-        1262,                  /* latency */
-        1.59,                  /* slower */
-        {674, 7.8},            /* cluster */
-        {2200, 2833},          /* memory */
-        {1e6, 1.6e5, 0.042},   /* asked */
-        9300,                  /* l2 */
-        {1030, 5.1e-5},        /* sum */
+        {471, 2690, 0.25},    /* tile */
+        {134, 253, 339, 650}, /* step */
+        1417,                 /* latency */
+        2.2,                  /* slower */
+        {898, 8.1},           /* cluster */
+        {2200, 2450},         /* memory */
+        {1e6, 2.9e5, 0.039},  /* asked */
+        8650,                 /* l2 */
+        {1840, 5.8e-5},       /* sum */
     },
     {
         /* int8 */
@@ -2829,7 +2841,7 @@ static inline double tmm__rate(int capability, tmm__family family, int type)
     if (type == TMM__TUNED_AS_FLOAT) return capability < 86 && capability != 61 ? 64 : 128;
     if (type == TMM__TUNED_AS_OTHER) return 64;
     if (type == TMM__TUNED_AS_HALF) /* by mma.sync; of wgmma sm_90 gives it some 0.62 */
-        return capability == 80 ? 1024 : capability == 90 || capability == 100 ? 2560 : 512;
+        return capability == 80 ? 1024 : capability == 90 || capability == 100 ? 1280 : 512;
     if (capability == 60 || capability == 70) return 32;
     if (!many) return 2;
     return (capability == 90 ? 64 : 32) * (tensor ? 2 : 1);
@@ -3374,13 +3386,19 @@ static inline tmm_status tmm__blame_operand(const tmm__operands *o, tmm_status s
 #define tmm__xhalf__thins     TMM_FN(gemm__half__thins)
 #define tmm__xhalf_wgmma      TMM_FN(gemm__half_wgmma)
 #define tmm__xhalf_wgmma_plan TMM_FN(gemm__half_wgmma_plan)
+#define tmm__xhalf_wgmma_try  TMM_FN(gemm__half_wgmma_try)
 #define tmm__xmap_maker       TMM_FN(gemm__map_maker)
 #define tmm__xhalf_begin      TMM_FN(half_begin)
 #define tmm__xhalf_chunk      TMM_FN(half_chunk)
-#define tmm__xhalf_copy       TMM_FN(half_copy)
+#define tmm__xhalf_copy_any   TMM_FN(half_copy_any)
+#define tmm__xhalf_copy_whole TMM_FN(half_copy_whole)
 #define tmm__xhalf_lines      TMM_FN(half_lines)
 #define tmm__xhalf_load       TMM_FN(half_load)
 #define tmm__xhalf_mma        TMM_FN(half_mma)
+#define tmm__xhalf_at         TMM_FN(half_at)
+#define tmm__xhalf_copy_16    TMM_FN(half_copy_16)
+#define tmm__xhalf_place      TMM_FN(half_place)
+#define tmm__xhalf_place_of   TMM_FN(half_place_of)
 #define tmm__xint8_launch     TMM_FN(gemm__int8_launch)
 #define tmm__xint8_multiply   TMM_FN(gemm__int8_multiply)
 #define tmm__xint8_part       TMM_FN(int8_part)
@@ -3457,6 +3475,7 @@ static inline tmm_status tmm__blame_operand(const tmm__operands *o, tmm_status s
 #define tmm__xplanned        TMM_FN(gemm__planned)
 #define tmm__xplace_after    TMM_FN(gemm__place_after)
 #define tmm__xplain          TMM_FN(gemm__plain)
+#define tmm__xbare           TMM_FN(gemm__bare)
 #define tmm__xprepare        TMM_FN(gemm__prepare)
 #define tmm__xprepared_bytes TMM_FN(gemm__prepared_bytes)
 #define tmm__xproduct        TMM_FN(gemm__product)
@@ -3612,8 +3631,26 @@ static inline tmm_status tmm__blame_operand(const tmm__operands *o, tmm_status s
 #define tmm__xhalf_by_boxes    TMM_FN(half_by_boxes)
 #define tmm__xhalf_store_rows  TMM_FN(half_store_rows)
 #define tmm__xhalf_store_boxes TMM_FN(half_store_boxes)
+#define tmm__xhalf_to_box      TMM_FN(half_to_box)
+#define tmm__xhalf_box_place   TMM_FN(half_box_place)
+#define tmm__xhalf_add         TMM_FN(half_add)
+#define tmm__xhalf_send_box    TMM_FN(half_send_box)
+#define tmm__xhalf_ask_piece   TMM_FN(half_ask_piece)
+#define tmm__xhalf_biases      TMM_FN(half_biases)
+#define tmm__xhalf_load_biases TMM_FN(half_load_biases)
+#define tmm__xhalf_from_lane   TMM_FN(half_from_lane)
+#define tmm__xhalf_activate    TMM_FN(half_activate)
+#define tmm__xhalf_more_boxes  TMM_FN(half_more_boxes)
+#define tmm__xhalf_diagonal    TMM_FN(half_diagonal)
 #define tmm__gemm_half         TMM__INSTANCE(gemm_half_, HALF)
 #define tmm__half_bytes        TMM__INSTANCE(half_bytes_, HALF)
+#define tmm__half_fragments    TMM__INSTANCE(half_fragments_, HALF)
+#define tmm__half_multiply     TMM__INSTANCE(half_multiply_, HALF)
+#define tmm__half_stage        TMM__INSTANCE(half_stage_, HALF)
+#define tmm__half_stages       TMM__INSTANCE(half_stages_, HALF)
+#define tmm__half_store_whole  TMM__INSTANCE(half_store_whole_, HALF)
+#define tmm__half_threads      TMM__INSTANCE(half_threads_, HALF)
+#define tmm__half_warp         TMM__INSTANCE(half_warp_, HALF)
 #define tmm__gemm_tensor       TMM__INSTANCE(gemm_tensor_, TENSOR)
 
 #define tmm__mma_copies  TMM__INSTANCE(mma_copies_, MMA)
@@ -6865,9 +6902,15 @@ TMM_API tmm_status tmm__xgemm_openmp(tmm_op opA, tmm_op opB, long long M, long l
    after alpha op(A) op(B) + beta C, in `after`. FACTOR is alpha itself. PLAIN: nothing after it. */
 #ifndef TMM__ALPHA
 #ifdef TMM_WITH_EPILOGUE
-#define TMM__ALPHA                           tmm__xalpha
-#define TMM__FACTOR(alpha)                   ((alpha).factor)
-#define TMM__PLAIN(alpha)                    tmm__xplain(alpha)
+#define TMM__ALPHA         tmm__xalpha
+#define TMM__FACTOR(alpha) ((alpha).factor)
+#define TMM__PLAIN(alpha)  tmm__xplain(alpha)
+/* The statement that follows twice, with and without an epilogue, and its alpha: jumps over an epilogue
+   wait for instructions, and registers are kept for it. */
+#define TMM__BOTH_WAYS(alpha)                        \
+    for (int finishes = 0; finishes < 2; finishes++) \
+        if (finishes == ((alpha).after.active != 0))
+#define TMM__OF_WAY(alpha)                   (finishes ? (alpha) : tmm__xbare((alpha).factor))
 #define TMM__OF_PRODUCT(alpha, product)      tmm__xof_product((alpha).factor, &(alpha).after, product)
 #define TMM__OF_JOB(alpha, job, product)     tmm__xof_product(alpha, &(job).after, product)
 #define TMM__LAST(alpha, sum, old, row, col) tmm__xlast(alpha, sum, old, row, col)
@@ -6878,9 +6921,11 @@ TMM_API tmm_status tmm__xgemm_openmp(tmm_op opA, tmm_op opB, long long M, long l
      : sizeof(x) == 8 ? (double)(x) < 0                                                    \
                       : (float)(x) < 0)
 #else
-#define TMM__ALPHA                           TMM_SCALAR
-#define TMM__FACTOR(alpha)                   (alpha)
-#define TMM__PLAIN(alpha)                    (alpha)
+#define TMM__ALPHA         TMM_SCALAR
+#define TMM__FACTOR(alpha) (alpha)
+#define TMM__PLAIN(alpha)  (alpha)
+#define TMM__BOTH_WAYS(alpha)
+#define TMM__OF_WAY(alpha)                   (alpha)
 #define TMM__OF_PRODUCT(alpha, product)      (alpha)
 #define TMM__OF_JOB(alpha, job, product)     (alpha)
 #define TMM__LAST(alpha, sum, old, row, col) (TMM__MUL((TMM_SUM)(alpha), sum) + (old))
@@ -6914,6 +6959,14 @@ TMM__DEVICE tmm__xalpha tmm__xof_product(TMM_SCALAR factor, const tmm__after *af
     tmm__xalpha alpha;
     alpha.factor = factor, alpha.after = *after;
     alpha.after.product += product;
+    return alpha;
+}
+
+/* alpha, with nothing after it: where the compiler knows that, it leaves out what would be done. */
+TMM__DEVICE tmm__xalpha tmm__xbare(TMM_SCALAR factor)
+{
+    tmm__xalpha alpha;
+    alpha.factor = factor, alpha.after.active = 0;
     return alpha;
 }
 
@@ -6957,7 +7010,7 @@ TMM__DEVICE void tmm__xfinish(const tmm__after *after, TMM_SUM *x, const int cou
 #pragma unroll
         for (int j = 0; j < count; j++)
             x[j] = sizeof(TMM_SUM) == 4
-                       ? (TMM_SUM)tmm__smooth_float((float)x[j], after->terms)
+                       ? (TMM_SUM)tmm__smooth_float((float)x[j], after->terms, TMM__TERMS)
                        : (TMM_SUM)tmm__smooth_double((double)x[j], after->activation);
     }
     if (D == NULL) return;
@@ -8464,6 +8517,7 @@ TMM_KERNEL void __launch_bounds__(128, TMM__PIPELINED_BLOCKS)
                The other instances are slower with this. */
             bool vector = place.aligned && N % 4 == 0; /* all four columns or none are stored */
             tmm__xsums4 *own = (tmm__xsums4 *)shared + thread;
+            TMM__BOTH_WAYS(alpha)
 #pragma unroll 1
             for (int i = 0; i < ROWS; i += STAGED_ROWS) {
                 tmm__xpipelined_stage(own, i, sum, ROWS);
@@ -8480,7 +8534,7 @@ TMM_KERNEL void __launch_bounds__(128, TMM__PIPELINED_BLOCKS)
                         tmm__xstore_row(place.C, place.row, place.col, vector,
                                         tmm__triangle_masks(vector ? 0 : TMM__TRIANGLE(&s),
                                                             place.mask, place.row, place.col),
-                                        alpha, beta, row_sums);
+                                        TMM__OF_WAY(alpha), beta, row_sums);
                     place.row++, place.C += ldc;
                 }
                 if ((i + STAGED_ROWS) % 4 == 0) place.row += 12, place.C += 12 * ldc;
@@ -8488,9 +8542,10 @@ TMM_KERNEL void __launch_bounds__(128, TMM__PIPELINED_BLOCKS)
             __syncthreads(); /* the copies of the next work may begin */
             continue;
         }
+        TMM__BOTH_WAYS(alpha)
         tmm__xpipelined_store(place.C, ldc, place.row, place.first_row, M, place.col,
-                              place.aligned && N % 4 == 0, place.mask, alpha, beta, sum, ROWS,
-                              TMM__TRIANGLE(&s));
+                              place.aligned && N % 4 == 0, place.mask, TMM__OF_WAY(alpha), beta,
+                              sum, ROWS, TMM__TRIANGLE(&s));
     }
 #endif
 }
@@ -9116,7 +9171,8 @@ TMM_KERNEL void __launch_bounds__(256, tmm__small_blocks)
     C += product * batchC + tile_row * ldc + tile_col;
     bool alignedC = ((size_t)C | ldc * sizeof(TMM_OUT)) % alignof(tmm__xvector_outs) == 0;
     /* The team's partial tiles begin with that of its member 0. */
-    const unsigned char *team_memory = tmm__memory + (warp - member) * tmm__small_warp;
+    const unsigned char *ours = tmm__memory + (warp - member) * tmm__small_warp;
+    TMM__BOTH_WAYS(alpha)
 #pragma unroll 1
     for (int wide = member * 32 + lane; wide < ROWS * COLS / WIDE; wide += 32 * team) {
         int r = wide / (COLS / WIDE), c = wide % (COLS / WIDE) * WIDE;
@@ -9124,21 +9180,20 @@ TMM_KERNEL void __launch_bounds__(256, tmm__small_blocks)
         int parts = gridDim.y, fits = alignedC;
         TMM__HIDE(parts);
         TMM__HIDE(fits); /* or there would be a loop for each */
-        tmm__xvector_sums total =
-            tmm__small_add(team_memory + (r * LDC + c) * sizeof(TMM_SUM), members);
+        tmm__xvector_sums all = tmm__small_add(ours + (r * LDC + c) * sizeof(TMM_SUM), members);
         if (parts > 1) {
             long long matrix = product * (long long)parts + blockIdx.y;
             TMM_SUM *p = partials + (matrix * M + tile_row + r) * N + tile_col + c;
 #pragma unroll
             for (int j = 0; j < WIDE; j++)
-                if (c + j < cols_left) p[j] = total.v[j];
+                if (c + j < cols_left) p[j] = all.v[j];
             continue;
         }
         TMM_OUT *out = C + r * ldc + c;
         if (!fits || c + WIDE > cols_left) {
             unsigned mask = c + WIDE > cols_left ? (1u << (cols_left - c)) - 1 : (1u << WIDE) - 1;
             tmm__xstore_masked(out, tile_row + r, tile_col + c, WIDE, mask,
-                               TMM__OF_PRODUCT(alpha, product), beta, total.v);
+                               TMM__OF_WAY(TMM__OF_PRODUCT(alpha, product)), beta, all.v);
             continue;
         }
         tmm__xvector_outs old;
@@ -9149,8 +9204,8 @@ TMM_KERNEL void __launch_bounds__(256, tmm__small_blocks)
         for (int j = 0; j < WIDE; j++) {
             TMM_SUM more =
                 (TMM_SUM)beta != 0 ? TMM__MUL((TMM_SUM)beta, (TMM_SUM)old.v[j]) : (TMM_SUM)0;
-            old.v[j] = tmm__xvalue(total.v[j], TMM__OF_PRODUCT(alpha, product), more, true,
-                                   tile_row + r, tile_col + c + j);
+            old.v[j] = tmm__xvalue(all.v[j], TMM__OF_WAY(TMM__OF_PRODUCT(alpha, product)), more,
+                                   true, tile_row + r, tile_col + c + j);
         }
         *(tmm__xvector_outs *)out = old;
     }
@@ -11001,38 +11056,59 @@ TMM_KERNEL void __launch_bounds__(64 * TMM__TENSOR_WARPS, TMM__TENSOR_BLOCKS)
    multiprocessor. */
 #ifndef TMM__HALF_LIST
 #define TMM__HALF_LIST(_)         \
-    _(1, 128x128, 128, 128, 4, 2) \
-    _(2, 64x64, 64, 64, 4, 4)
+    _(1, 128x256, 128, 256, 4, 1) \
+    _(2, 128x128, 128, 128, 4, 2) \
+    _(3, 64x64, 64, 64, 4, 4)
 #define TMM__HALF_ROWS   (TMM__HALF_LIST(TMM__VALUE_1) 0)
 #define TMM__HALF_COLS   (TMM__HALF_LIST(TMM__VALUE_2) 0)
 #define TMM__HALF_STAGES (TMM__HALF_LIST(TMM__VALUE_3) 0)
 #define TMM__HALF_BLOCKS (TMM__HALF_LIST(TMM__VALUE_4) 0)
-/* Bytes of shared memory: the stages of both operands. */
+/* Bytes of shared memory: the stages of both operands. A warp has rows / 2 rows and columns. */
 #define TMM__HALF_BYTES(rows, cols, stages) (((rows) + (cols)) * 64 * (stages))
+#define TMM__HALF_THREADS(rows, cols)       ((cols) / ((rows) / 2) * 64)
 #endif
 
 #if defined(TMM__PASS) && TMM__EMIT_TYPE && TMM__HALF_TENSOR
+/* An address in shared memory, as instructions of PTX take it. */
+#if defined(__CUDA_ARCH__)
+typedef unsigned tmm__xhalf_place;
+TMM__DEVICE tmm__xhalf_place tmm__xhalf_place_of(unsigned char *memory)
+{
+    return (unsigned)__cvta_generic_to_shared(memory);
+}
+TMM__DEVICE unsigned char *tmm__xhalf_at(tmm__xhalf_place place)
+{
+    return (unsigned char *)__cvta_shared_to_generic(place);
+}
+#else
+typedef size_t tmm__xhalf_place;
+TMM__DEVICE tmm__xhalf_place tmm__xhalf_place_of(unsigned char *memory)
+{
+    return (size_t)memory;
+}
+TMM__DEVICE unsigned char *tmm__xhalf_at(tmm__xhalf_place place)
+{
+    return (unsigned char *)place;
+}
+#endif
+
 /* Four matrices of 8 x 8 elements from shared memory (PTX ISA 9.7, "ldmatrix"). Lane l gives the
-   address of row l % 8 of matrix l / 8. fragment[i] gets the elements 2 (l % 4) and 2 (l % 4) + 1 of
-   row l / 4 of matrix i; or of its column l / 4, if they are `turned`, which lie elsewhere. One of
-   two predicated instructions: a branch would keep loads and products apart. */
-#define TMM__HALF_LOAD(fragment, lines, turns, turned)                                         \
-    asm volatile("{\n.reg .pred p;\nsetp.ne.s32 p, %6, 0;\n"                                   \
-                 "@p ldmatrix.sync.aligned.m8n8.x4.trans.shared.b16 {%0, %1, %2, %3}, [%5];\n" \
-                 "@!p ldmatrix.sync.aligned.m8n8.x4.shared.b16 {%0, %1, %2, %3}, [%4];\n}"     \
-                 : "=r"((fragment)[0]), "=r"((fragment)[1]), "=r"((fragment)[2]),              \
-                   "=r"((fragment)[3])                                                         \
-                 : "r"(lines), "r"(turns), "r"((int)(turned))                                  \
+   place of row l % 8 of matrix l / 8. fragment[i] gets the elements 2 (l % 4) and 2 (l % 4) + 1 of
+   row l / 4 of matrix i; or of its column l / 4, if they are `turned`. */
+#define TMM__HALF_LOAD(turned)                                                                \
+    asm volatile("ldmatrix.sync.aligned.m8n8.x4" turned ".shared.b16 {%0, %1, %2, %3}, [%4];" \
+                 : "=r"(fragment[0]), "=r"(fragment[1]), "=r"(fragment[2]), "=r"(fragment[3]) \
+                 : "r"(row)                                                                   \
                  : "memory")
-TMM__DEVICE void tmm__xhalf_load(unsigned *fragment, const unsigned char *stage, unsigned lines,
-                                 unsigned turns, bool turned)
+TMM__DEVICE void tmm__xhalf_load(unsigned *fragment, tmm__xhalf_place row, const int turned)
 {
 #if defined(__CUDA_ARCH__)
-    const unsigned at = (unsigned)__cvta_generic_to_shared(stage);
-    TMM__HALF_LOAD(fragment, at + lines, at + turns, turned);
+    if (turned)
+        TMM__HALF_LOAD(".trans");
+    else
+        TMM__HALF_LOAD("");
 #else
     const int lane = threadIdx.x % 32, two = lane % 4 * 2;
-    const size_t row = (size_t)stage + (turned ? turns : lines);
     for (int i = 0; i < 4; i++) {
         const size_t at =
             (size_t)__shfl_sync(0xffffffffu, (unsigned long long)row, 8 * i + lane / 4);
@@ -11090,33 +11166,36 @@ TMM__DEVICE void tmm__xhalf_mma(float *c, const unsigned *x, const unsigned *y)
 
 /* What a thread copies of the lines of an operand: chunks of 8 elements, from `from` on. */
 typedef struct tmm__xhalf_lines {
-    const TMM_TYPE *from;
-    long long hop, step;  /* elements: to the next chunk of the stage, to the next stage */
-    int place;            /* in bytes, in the stage */
-    int along_k, align;   /* bytes that a copy may have: 16, 4 or 2 */
-    int k;                /* of its first chunk, in the stage */
-    int valid;            /* elements of a chunk that exist, if its lines and k do */
-    int line, lines_left; /* of its first chunk if along k, else 0; lines of the tile */
+    const unsigned char *from;
+    long long hop, step; /* bytes: to the next chunk of the stage, to the next stage */
+    tmm__xhalf_place to; /* of its first chunk in the first stage */
+    unsigned exist;      /* bit i: the lines of chunk i */
+    int valid, align;    /* elements of a chunk that exist; bytes that a copy may have: 16, 4, 2 */
+    int whole;           /* 16, and all chunks are whole or not there, in all of the block */
+    int k, next_k;       /* of its first chunk in the stage; on to the next one's */
 } tmm__xhalf_lines;
 
-/* Prepares that for `lines` lines, a constant, from X on, of which lines_left exist. */
+/* Prepares that for `lines` lines, a constant, from X on, of which lines_left exist. turned: lines
+   are not contiguous along k. */
 TMM__DEVICE void tmm__xhalf_begin(tmm__xhalf_lines *s, const TMM_TYPE *X, long long line_stride,
-                                  long long k_stride, long long lines_left, const int lines)
+                                  long long k_stride, long long lines_left, tmm__xhalf_place to,
+                                  const int lines, const int threads, const int turned)
 {
-    const int thread = threadIdx.x, across = lines / 8;
-    s->along_k = k_stride == 1;
-    const size_t ends = (size_t)X | (size_t)(s->along_k ? line_stride : k_stride) * 2;
-    s->align = ends % 16 == 0 ? 16 : ends % 4 == 0 ? 4 : 2;
-    const int line = s->along_k ? thread / 4 : thread % across * 8;
-    s->k = s->along_k ? thread % 4 * 8 : thread / across;
-    s->hop = s->along_k ? 32 * line_stride : 128 / across * k_stride;
-    s->step = 32 * k_stride;
-    s->place = s->along_k ? line * 64 + (s->k / 8 ^ line / 2 % 4) * 16
-                          : (s->k * across + (line / 8 ^ s->k % 8)) * 16;
+    const int thread = threadIdx.x, across = lines / 8, down = turned ? 0 : threads / 4;
+    const size_t ends = (size_t)X | (size_t)(turned ? k_stride : line_stride) * 2;
+    const int line = turned ? thread % across * 8 : thread / 4;
     const long long left = lines_left - line;
-    s->line = s->along_k ? line : 0, s->lines_left = lines_left < lines ? (int)lines_left : lines;
-    s->valid = s->along_k || left >= 8 ? 8 : left > 0 ? (int)left : 0;
-    s->from = X + (s->along_k || left > 0 ? line * line_stride : 0) + s->k * k_stride;
+    s->align = ends % 16 == 0 ? 16 : ends % 4 == 0 ? 4 : 2;
+    s->k = turned ? thread / across : thread % 4 * 8, s->next_k = turned ? threads / across : 0;
+    s->hop = 2 * (down * line_stride + s->next_k * k_stride), s->step = 64 * k_stride;
+    TMM__HIDE_POINTER(s->hop); /* or the main loop would compute it again */
+    s->to = to + (turned ? (s->k * across + (line / 8 ^ s->k % 8)) * 16
+                         : line * 64 + (s->k / 8 ^ line / 2 % 4) * 16);
+    s->valid = !turned || left >= 8 ? 8 : left > 0 ? (int)left : 0;
+    s->whole = s->align == 16 && (!turned || lines_left >= lines || lines_left % 8 == 0);
+    s->exist = 0;
+    for (int i = 0; i < lines * 4 / threads; i++) s->exist |= (unsigned)(i * down < left) << i;
+    s->from = (const unsigned char *)(X + (left > 0 ? line * line_stride : 0) + s->k * k_stride);
 }
 
 /* Copies `valid` elements of a chunk, and zeros. */
@@ -11140,68 +11219,209 @@ TMM__DEVICE void tmm__xhalf_chunk(unsigned char *to, const TMM_TYPE *from, int v
     }
 }
 
-/* Copies a stage, of which k_left k exist. What does not exist becomes zeros. */
-TMM__DEVICE void tmm__xhalf_copy(tmm__xhalf_lines *s, unsigned char *stage, long long k_left,
-                                 const int lines)
+/* Copies 16 bytes, or zeros (PTX ISA 9.7, "cp.async": ignore-src). */
+TMM__DEVICE void tmm__xhalf_copy_16(tmm__xhalf_place to, const void *from, unsigned exists)
 {
-    const TMM_TYPE *from = s->from;
-    unsigned char *to = stage + s->place;
-    const int down = s->along_k ? 32 : 0;
-    int line = s->line;
-    if (s->align == 16 && k_left >= 32) {
+#if TMM__ASYNC
+    asm volatile("{\n.reg .pred p;\nsetp.eq.u32 p, %2, 0;\n"
+                 "cp.async.cg.shared.global.L2::128B [%0], [%1], 16, p;\n}" ::"r"(to),
+                 "l"(from), "r"(exists)
+                 : "memory");
+#else
+    tmm__copy_zfill(tmm__xhalf_at(to), from, 16, exists ? 16 : 0);
+#endif
+}
+
+/* Copies a stage whose chunks are whole, or have no line. */
+TMM__DEVICE void tmm__xhalf_copy_whole(tmm__xhalf_lines *s, unsigned stage, const int lines,
+                                       const int threads)
+{
 #pragma unroll
-        for (int i = 0; i < lines / 32; i++) {
-            tmm__copy_zfill(to + 2048 * i, from, 16,
-                            line + i * down < s->lines_left ? 2 * s->valid : 0);
-            from += s->hop;
-        }
-    } else {
-        int k = s->k;
+    for (int i = 0; i < lines * 4 / threads; i++)
+        tmm__xhalf_copy_16(s->to + stage + i * threads * 16, s->from + i * s->hop,
+                           s->exist >> i & 1);
+    s->from += s->step;
+}
+
+/* Copies any stage, of which k_left k exist. What does not exist becomes zeros. */
+TMM__DEVICE void tmm__xhalf_copy_any(tmm__xhalf_lines *s, unsigned stage, int k_left,
+                                     const int lines, const int threads)
+{
+    const unsigned char *from = s->from;
+    int k = s->k;
 #pragma unroll 1
-        for (int i = 0; i < lines / 32; i++) {
-            const long long more = k_left - k;
-            int valid = line < s->lines_left && more > 0 ? s->valid : 0;
-            if (s->along_k && valid > more) valid = more > 0 ? (int)more : 0;
-            tmm__xhalf_chunk(to + 2048 * i, from, valid, s->align);
-            from += s->hop;
-            line += down, k += s->along_k ? 0 : 1024 / lines;
-        }
+    for (int i = 0; i < lines * 4 / threads; i++) {
+        const int more = k_left - k, valid = s->next_k > 0 || more >= 8 ? s->valid : more;
+        tmm__xhalf_chunk(tmm__xhalf_at(s->to + stage + i * threads * 16), (const TMM_TYPE *)from,
+                         more > 0 && (s->exist >> i & 1) ? valid : 0, s->align);
+        from += s->hop, k += s->next_k;
     }
     s->from += s->step;
 }
 #endif
 
 #if defined(TMM__PASS) && TMM__HALF_TENSOR && (TMM__HALF_LIST(TMM__IN_PASS) 0)
-enum { tmm__half_bytes = TMM__HALF_BYTES(TMM__HALF_ROWS, TMM__HALF_COLS, TMM__HALF_STAGES) };
-static_assert((TMM__HALF_ROWS == 64 || TMM__HALF_ROWS == 128) &&
-                  (TMM__HALF_COLS == 64 || TMM__HALF_COLS == 128),
-              "TMM__HALF_LIST: tiles have 64 or 128 rows and columns: 2 x 2 warps");
+enum {
+    tmm__half_bytes = TMM__HALF_BYTES(TMM__HALF_ROWS, TMM__HALF_COLS, TMM__HALF_STAGES),
+    tmm__half_threads = TMM__HALF_THREADS(TMM__HALF_ROWS, TMM__HALF_COLS)
+};
+static_assert(
+    (TMM__HALF_ROWS == 64 || TMM__HALF_ROWS == 128) &&
+        (TMM__HALF_COLS == TMM__HALF_ROWS || TMM__HALF_COLS == 2 * TMM__HALF_ROWS),
+    "TMM__HALF_LIST: tiles have 64 or 128 rows, and as many columns or twice as many: 2 x 2 "
+    "or 2 x 4 warps");
 static_assert(TMM__HALF_STAGES >= 2, "TMM__HALF_LIST: one stage is copied while another is read");
 static_assert(TMM__HALF_BLOCKS * tmm__half_bytes <= 227 * 1024,
               "TMM__HALF_LIST: the stages of all blocks must fit into a multiprocessor");
 
-/* ============================== KERNEL TENSOR HALF ============================================ */
-/* Elements of 16 bits on tensor cores, sums in float. 4 warps, 2 x 2, have a tile of C; each has a
-   quarter of it in registers, as 16 x 8 parts:
+/* What a thread of KERNEL TENSOR HALF keeps through its main loop. */
+typedef struct tmm__half_warp {
+    float sum[TMM__HALF_ROWS / 32][TMM__HALF_ROWS / 16][4]; /* parts of 16 x 8 of C */
+    unsigned x[2][TMM__HALF_ROWS / 32][4];                  /* fragments of A for 16 k, twice, */
+    unsigned y[2][TMM__HALF_ROWS / 32][4];                  /* and of B */
+    tmm__xhalf_lines a, b;
+    tmm__xhalf_place memory; /* the ring of stages */
+    unsigned from_A, from_B; /* of the lane's first row of matrices in a stage, in bytes */
+    unsigned write, read;    /* the stages that are copied to and read next, in bytes */
+    int next;                /* the step to copy */
+} tmm__half_warp;
 
-             COLS / 2         COLS / 2
-           +----------------+----------------+
-           | warp 0         | warp 1         |   ROWS / 2      a stage: 32 k of the tile's lines
-           +----------------+----------------+                 of A, then of B; STAGES of them go
-           | warp 2         | warp 3         |   ROWS / 2      round
-           +----------------+----------------+
+/* Loads fragments number k, 0 or 1, of the stage that is read. Of an operand that is copied along k,
+   matrices have 16 lines and all of its 16 k; of any other, 16 k and all of these lines. */
+TMM__DEVICE void tmm__half_fragments(tmm__half_warp *w, const int k, const int turned_A,
+                                     const int turned_B)
+{
+    enum { ROWS = TMM__HALF_ROWS, COLS = TMM__HALF_COLS };
+    const tmm__xhalf_place stage = w->memory + w->read;
+#pragma unroll
+    for (int i = 0; i < ROWS / 32; i++)
+        tmm__xhalf_load(w->x[k][i],
+                        stage + (turned_A ? (w->from_A ^ 32 * i) + k * (ROWS * 32)
+                                          : (w->from_A ^ 32 * k) + i * 1024),
+                        turned_A);
+#pragma unroll
+    for (int j = 0; j < ROWS / 32; j++)
+        tmm__xhalf_load(w->y[k][j],
+                        stage + ROWS * 64 +
+                            (turned_B ? (w->from_B ^ 32 * j) + k * (COLS * 32)
+                                      : (w->from_B ^ 32 * k) + j * 1024),
+                        turned_B);
+}
+
+/* Multiplies them. */
+TMM__DEVICE void tmm__half_multiply(tmm__half_warp *w, const int k)
+{
+#pragma unroll
+    for (int i = 0; i < TMM__HALF_ROWS / 32; i++)
+#pragma unroll
+        for (int j = 0; j < TMM__HALF_ROWS / 16; j++)
+            tmm__xhalf_mma(w->sum[i][j], w->x[k][i], &w->y[k][j / 2][j % 2 * 2]);
+}
+
+/* Copies the next stage, if there is one, and goes through the one that is read: see the drawing. The ring
+   is filled by steps below 0. The copies of the first `whole` steps are whole in all of the block; fast, a
+   constant: so is this one. */
+TMM__DEVICE void tmm__half_stage(tmm__half_warp *w, const int step, int steps, int whole, int tail,
+                                 const int fast, const int turned_A, const int turned_B)
+{
+    enum {
+        ROWS = TMM__HALF_ROWS,
+        COLS = TMM__HALF_COLS,
+        STAGES = TMM__STAGES(TMM__HALF_STAGES),
+        STAGE = (ROWS + COLS) * 64
+    };
+    if (step >= 0) tmm__half_fragments(w, 1, turned_A, turned_B);
+    if (fast || w->next < whole) {
+        tmm__xhalf_copy_whole(&w->a, w->write, ROWS, tmm__half_threads);
+        tmm__xhalf_copy_whole(&w->b, w->write, COLS, tmm__half_threads);
+    } else if (w->next < steps) {
+        const int k_left = w->next < steps - 1 ? 32 : tail;
+        tmm__xhalf_copy_any(&w->a, w->write, k_left, ROWS, tmm__half_threads);
+        tmm__xhalf_copy_any(&w->b, w->write, k_left, COLS, tmm__half_threads);
+    }
+    tmm__copy_commit();
+    w->write = w->write == (STAGES - 1) * STAGE ? 0 : w->write + STAGE;
+    if (step < -1) return;
+    if (step >= 0) tmm__half_multiply(w, 0);
+    TMM__COPY_WAIT(STAGES - 2);
+    __syncthreads();
+    if (step >= 0) w->read = w->read == (STAGES - 1) * STAGE ? 0 : w->read + STAGE;
+    tmm__half_fragments(w, 0, turned_A, turned_B);
+    if (step >= 0) tmm__half_multiply(w, 1);
+}
+
+/* The same for all steps whose copies are whole. The operands' layouts are constants here: else there
+   would be a branch at each load, which keeps loads and products apart. */
+TMM__DEVICE void tmm__half_stages(tmm__half_warp *w, int whole, const int turned_A,
+                                  const int turned_B)
+{
+    int more = whole - w->next;
+    w->next = whole;
+#pragma unroll 1
+    do {
+        tmm__half_stage(w, 0, whole, whole, 32, 1, turned_A, turned_B);
+    } while (--more > 0);
+}
+
+/* Stores a warp's part of a whole tile, whose C is aligned to 8 bytes; C: the lane's first row, and the
+   part's first column. Of C of 16 bits two lanes exchange words, so that a row gets 32 bytes at once:
+       lane          | 0    | 1    | 2    | 3    |           | 0        | 2        | 1        | 3        |
+       part j        | j0   | j1   | j2   | j3   |    -->    | j0 j1    | j2 j3    |
+       part j + 1    | k0   | k1   | k2   | k3   |                                 | k0 k1    | k2 k3    | */
+TMM__DEVICE void tmm__half_store_whole(tmm__half_warp *w, TMM_OUT *C, long long ldc, TMM_SUM factor)
+{
+    enum { DOWN = TMM__HALF_ROWS / 32, ACROSS = TMM__HALF_ROWS / 16 };
+    const int lane = threadIdx.x % 32, odd = lane % 2;
+#pragma unroll
+    for (int h = 0; h < 2 * DOWN; h++, C += 8 * ldc) {
+#pragma unroll
+        for (int j = 0; j < ACROSS; j += 2) {
+            tmm__xouts2 x[2];
+            for (int n = 0; n < 4; n++)
+                x[n / 2].v[n % 2] =
+                    (TMM_OUT)(TMM__MUL(factor, w->sum[h / 2][j + n / 2][h % 2 * 2 + n % 2]) + 0);
+            TMM_OUT *to = C + 8 * j + lane % 4 * 2;
+            if (sizeof(TMM_OUT) == 2) {
+                unsigned words[2], both[2];
+                memcpy(words, x, sizeof words);
+                const unsigned got = __shfl_xor_sync(0xffffffffu, odd ? words[0] : words[1], 1);
+                both[0] = odd ? got : words[0], both[1] = odd ? words[1] : got;
+                *(uint2 *)(C + 8 * (j + odd) + lane % 4 / 2 * 4) = make_uint2(both[0], both[1]);
+            } else {
+                *(tmm__xouts2 *)to = x[0];
+                *(tmm__xouts2 *)(to + 8) = x[1];
+            }
+        }
+    }
+}
+
+/* ============================== KERNEL TENSOR HALF ============================================ */
+/* Elements of 16 bits on tensor cores, sums in float. 2 x 4 warps, or 2 x 2, have a tile of C; each has
+   64 x 64 of it, or 32 x 32, in registers, as 16 x 8 parts:
+
+             64        64        64        64
+           +---------+---------+---------+---------+
+           | warp 0  | warp 1  | warp 2  | warp 3  |  64      a stage: 32 k of the tile's lines
+           +---------+---------+---------+---------+          of A, then of B; STAGES of them go
+           | warp 4  | warp 5  | warp 6  | warp 7  |  64      round
+           +---------+---------+---------+---------+
 
    A stage has chunks of 8 elements, 16 bytes. An operand that is contiguous along k lies as
    [line][4 chunks], chunk c of line r at c ^ (r / 2 % 4); any other as [k][lines / 8 chunks], chunk c
    of row k at c ^ (k % 8). So ldmatrix, which reads 8 rows of 16 bytes, finds them in different
    banks, and turns the second kind around. Copies of 16 bytes do so, too.
 
+   Fragments for 16 k, a or b, are loaded while the ones before are multiplied, also across stages:
+       copies        | s3          | s0          | s1          |
+       ldmatrix      | s0 b | s1 a | s1 b | s2 a | s2 b | s3 a |
+       tensor cores  | s0 a | s0 b | s1 a | s1 b | s2 a | s2 b |
+                            |             |             |          barriers: s1, s2, s3 have arrived;
+                                                                   s0, s1, s2 may be copied to
    Blocks walk along bands of 8 rows of tiles. Where gridDim.y > 1, each has some steps of K, and
    leaves its sums in `partials` for KERNEL SUM.
-   A step of 128 x 128 is 1,048,576 operations and 16 KB from L2: 64 a byte. Its warps read 32 KB of
-   shared memory, copies store 16: 22 a byte, which bounds it on sm_90 (128 bytes a clock). Elsewhere
-   tensor cores do. */
-TMM_KERNEL void __launch_bounds__(128, TMM__HALF_BLOCKS)
+   A step of 128 x 256 is 2,097,152 operations and 24 KB from L2: 85 a byte; of 128 x 128, 64. Its warps
+   read 64 KB of shared memory, copies store 24: 23 a byte. */
+TMM_KERNEL void __launch_bounds__(tmm__half_threads, TMM__HALF_BLOCKS)
     tmm__gemm_half(long long M, long long N, long long K, TMM__ALPHA alpha,
                    const TMM_TYPE *__restrict__ A, long long rsA, long long csA, long long batchA,
                    const TMM_TYPE *__restrict__ B, long long rsB, long long csB, long long batchB,
@@ -11212,10 +11432,9 @@ TMM_KERNEL void __launch_bounds__(128, TMM__HALF_BLOCKS)
         ROWS = TMM__HALF_ROWS,
         COLS = TMM__HALF_COLS,
         STAGES = TMM__STAGES(TMM__HALF_STAGES),
-        DOWN = ROWS / 32,   /* parts of 16 rows of a warp, */
-        ACROSS = COLS / 16, /* and of 8 columns */
-        STAGE_A = ROWS * 64,
-        STAGE = STAGE_A + COLS * 64
+        PART = ROWS / 2,  /* a warp's rows and columns: */
+        DOWN = PART / 16, /* parts of 16 x 8 */
+        ACROSS = PART / 8
     };
     extern __shared__ __align__(16) unsigned char tmm__memory[];
     const int thread = threadIdx.x, warp = thread / 32, lane = thread % 32;
@@ -11246,70 +11465,57 @@ TMM_KERNEL void __launch_bounds__(128, TMM__HALF_BLOCKS)
     const long long all = (K + 31) / 32;
     const long long step0 = all * blockIdx.y / gridDim.y, end = all * (blockIdx.y + 1) / gridDim.y;
     const long long k0 = step0 * 32;
-    tmm__xhalf_lines a, b;
-    tmm__xhalf_begin(&a, A + blockIdx.z * batchA + tile_row * rsA + k0 * csA, rsA, csA,
-                     M - tile_row, ROWS);
-    tmm__xhalf_begin(&b, B + blockIdx.z * batchB + tile_col * csB + k0 * rsB, csB, rsB,
-                     N - tile_col, COLS);
-
-    /* Where the lane's rows of matrices lie in a stage, see tmm__xhalf_load: of 16 lines and all k
-       that are copied along k, or of 16 k and all lines. */
-    const int row0 = warp / 2 * (ROWS / 2), col0 = warp % 2 * (COLS / 2), eight = lane % 8;
-    const int rowA = row0 + lane % 16, kA = lane / 16 * 8 + eight;
-    const int rowB = col0 + lane / 16 * 8 + eight, kB = lane / 8 % 2 * 8 + eight;
-    const unsigned linesA = rowA * 64 + (lane / 16 ^ rowA / 2 % 4) * 16;
-    const unsigned linesB = STAGE_A + rowB * 64 + (lane / 8 % 2 ^ rowB / 2 % 4) * 16;
-    const unsigned turnsA = kA * (ROWS * 2) + ((row0 / 8 + lane / 8 % 2) ^ eight) * 16;
-    const unsigned turnsB = STAGE_A + kB * (COLS * 2) + ((col0 / 8 + lane / 16) ^ eight) * 16;
-
-    float sum[DOWN][ACROSS][4];
+    const int turned_A = csA != 1, turned_B = rsB != 1;
+    tmm__half_warp w;
+    w.memory = tmm__xhalf_place_of(tmm__memory);
+    tmm__xhalf_begin(&w.a, A + blockIdx.z * batchA + tile_row * rsA + k0 * csA, rsA, csA,
+                     M - tile_row, w.memory, ROWS, tmm__half_threads, turned_A);
+    tmm__xhalf_begin(&w.b, B + blockIdx.z * batchB + tile_col * csB + k0 * rsB, csB, rsB,
+                     N - tile_col, w.memory + ROWS * 64, COLS, tmm__half_threads, turned_B);
+    const int row0 = warp / (COLS / PART) * PART, col0 = warp % (COLS / PART) * PART;
+    const int eight = lane % 8, rowA = row0 + lane % 16, rowB = col0 + lane / 16 * 8 + eight;
+    const int kA = lane / 16 * 8 + eight, kB = lane / 8 % 2 * 8 + eight;
+    w.from_A = turned_A ? kA * (ROWS * 2) + ((row0 / 8 + lane / 8 % 2) ^ eight) * 16
+                        : rowA * 64 + (lane / 16 ^ rowA / 2 % 4) * 16;
+    w.from_B = turned_B ? kB * (COLS * 2) + ((col0 / 8 + lane / 16) ^ eight) * 16
+                        : rowB * 64 + (lane / 8 % 2 ^ rowB / 2 % 4) * 16;
+    w.write = w.read = 0, w.next = 0;
 #pragma unroll
-    for (int i = 0; i < DOWN; i++)
-#pragma unroll
-        for (int j = 0; j < ACROSS; j++)
-#pragma unroll
-            for (int n = 0; n < 4; n++) sum[i][j][n] = 0;
+    for (int i = 0; i < DOWN * ACROSS * 4; i++) w.sum[i / (ACROSS * 4)][i / 4 % ACROSS][i % 4] = 0;
 
-    int steps = (int)(end - step0), next = 0; /* next: the step to copy */
-    int write = 0, read = 0;
-    long long k_left = K - k0;
+    const int steps = (int)(end - step0), tail = end == all ? (int)(K - (end - 1) * 32) : 32;
+    const int whole = !w.a.whole || !w.b.whole ? 0 : tail == 32 ? steps : steps - 1;
 #pragma unroll 1
     for (int step = 1 - STAGES; step < steps; step++) {
-        if (step >= 0) {
-            TMM__COPY_WAIT(STAGES - 2);
-            __syncthreads(); /* all have read the stage that is written next */
+        if (step == 0 && w.next < whole) {
+            step = whole - (STAGES - 1);
+            if (!turned_A && !turned_B)
+                tmm__half_stages(&w, whole, 0, 0);
+            else if (!turned_A)
+                tmm__half_stages(&w, whole, 0, 1);
+            else if (!turned_B)
+                tmm__half_stages(&w, whole, 1, 0);
+            else
+                tmm__half_stages(&w, whole, 1, 1);
         }
-        if (next < steps) {
-            unsigned char *stage = tmm__memory + write * STAGE;
-            tmm__xhalf_copy(&a, stage, k_left, ROWS);
-            tmm__xhalf_copy(&b, stage + STAGE_A, k_left, COLS);
-            k_left -= 32, next++;
-            write = write + 1 == STAGES ? 0 : write + 1;
-        }
-        tmm__copy_commit();
-        if (step < 0) continue;
-        const unsigned char *stage = tmm__memory + read * STAGE;
-#pragma unroll
-        for (int k = 0; k < 2; k++) { /* 16 of the stage's k */
-            unsigned x[DOWN][4], y[ACROSS / 2][4];
-#pragma unroll
-            for (int i = 0; i < DOWN; i++)
-                tmm__xhalf_load(x[i], stage, (linesA ^ 32 * k) + i * 1024,
-                                (turnsA ^ 32 * i) + k * (ROWS * 32), !a.along_k);
-#pragma unroll
-            for (int j = 0; j < ACROSS / 2; j++)
-                tmm__xhalf_load(y[j], stage, (linesB ^ 32 * k) + j * 1024,
-                                (turnsB ^ 32 * j) + k * (COLS * 32), !b.along_k);
-#pragma unroll
-            for (int i = 0; i < DOWN; i++)
-#pragma unroll
-                for (int j = 0; j < ACROSS; j++)
-                    tmm__xhalf_mma(sum[i][j], x[i], &y[j / 2][j % 2 * 2]);
-        }
-        read = read + 1 == STAGES ? 0 : read + 1;
+        tmm__half_stage(&w, step, steps, whole, tail, 0, turned_A, turned_B);
+        w.next++;
     }
 
     C += blockIdx.z * batchC;
+#ifndef TMM_EPILOGUE
+    int whole_C = tile_row + ROWS <= M && tile_col + COLS <= N && triangle == 0 &&
+                  partials == NULL && (TMM_SUM)beta == 0 &&
+                  ((size_t)C | (size_t)ldc * sizeof(TMM_OUT)) % 8 == 0;
+#ifdef TMM_WITH_EPILOGUE
+    whole_C &= !alpha.after.active;
+#endif
+    if (whole_C) {
+        tmm__half_store_whole(&w, C + (tile_row + row0 + lane / 4) * ldc + tile_col + col0, ldc,
+                              (TMM_SUM)TMM__FACTOR(alpha));
+        return;
+    }
+#endif
     if (partials != NULL) partials += (blockIdx.z * gridDim.y + blockIdx.y) * (M * N);
     const bool aligned = ((size_t)C | (size_t)ldc * sizeof(TMM_OUT)) % (2 * sizeof(TMM_OUT)) == 0;
     const long long col1 = tile_col + col0 + lane % 4 * 2;
@@ -11330,7 +11536,7 @@ TMM_KERNEL void __launch_bounds__(128, TMM__HALF_BLOCKS)
                     tmm__triangle_mask(triangle, tmm__column_mask(col, 2, 0, N), below, 8 * j);
                 if (partials != NULL) {
                     for (int n = 0; n < 2; n++)
-                        if (mask >> n & 1) partials[row * N + col + n] = sum[0][j][2 * h + n];
+                        if (mask >> n & 1) partials[row * N + col + n] = w.sum[0][j][2 * h + n];
                 } else if ((TMM_SUM)beta != 0) {
                     old[j] = tmm__xload2(C + row * ldc + col, aligned, mask);
                 }
@@ -11342,7 +11548,7 @@ TMM_KERNEL void __launch_bounds__(128, TMM__HALF_BLOCKS)
                 const unsigned mask =
                     tmm__triangle_mask(triangle, tmm__column_mask(col, 2, 0, N), below, 8 * j);
                 tmm__xstore2(C + row * ldc + col, row, col, aligned, mask, alpha, beta, old[j],
-                             &sum[0][j][2 * h]);
+                             &w.sum[0][j][2 * h]);
             }
         }
 #pragma unroll
@@ -11350,7 +11556,7 @@ TMM_KERNEL void __launch_bounds__(128, TMM__HALF_BLOCKS)
 #pragma unroll
             for (int j = 0; j < ACROSS; j++)
 #pragma unroll
-                for (int n = 0; n < 4; n++) sum[below - 1][j][n] = sum[below][j][n];
+                for (int n = 0; n < 4; n++) w.sum[below - 1][j][n] = w.sum[below][j][n];
     }
 }
 #endif
@@ -11360,9 +11566,13 @@ TMM_KERNEL void __launch_bounds__(128, TMM__HALF_BLOCKS)
 #ifndef TMM__HALF_WGMMA_LIST
 #define TMM__HALF_WGMMA_LIST(_) \
     _(1, 128x256, 256, 4)       \
-    _(2, 128x128, 128, 6)
+    _(2, 128x128, 128, 6)       \
+    _(3, 128x192, 192, 4)
 #define TMM__HALF_WGMMA_COLS   (TMM__HALF_WGMMA_LIST(TMM__VALUE_1) 0)
 #define TMM__HALF_WGMMA_STAGES (TMM__HALF_WGMMA_LIST(TMM__VALUE_2) 0)
+/* Two blocks of a cluster copy half of B each: lines; or, if B does not lie along k and half of its columns
+   are no whole boxes of 64, half of the k. */
+#define TMM__HALF_WGMMA_BY_K(cols) ((cols) % 128 != 0)
 /* Shared memory: the stages, to which 1024 bytes align, and 4 KB through which each of 8 warps stores. */
 #define TMM__HALF_WGMMA_BYTES(cols, stages) ((stages) * (128 + (cols)) * 128 + 1024 + 8 * 4096)
 #endif
@@ -11385,11 +11595,12 @@ typedef struct tmm__half_job {
     tmm__after after;
 #endif
     float *partials;
-    int boxed_C;            /* beta is 0, and TMA can store C */
+    int boxed_C;            /* TMA can store C */
     int turned_A, turned_B; /* operands that do not lie along k */
     int next_A, next_B;     /* 0: all products of the batch share it, else 1 */
     int pairs_down, across; /* tiles: those of a cluster lie above each other */
     int cluster, steps, items;
+    int band;                /* rows of pairs that are walked together */
     int whole, rest, slices; /* items from `whole` on are slices, of the last `rest` tiles */
 #ifdef TMM_WITH_SYRK
     int triangle, squares, ratio_log2; /* of pairs of tiles, see once/triangle.cuh */
@@ -11416,14 +11627,15 @@ TMM__DEVICE tmm__half_item tmm__half_find(const tmm__half_job *job, int item, in
     tmm__half_item at;
     /* Of 32 bits without signs, and none where it is 1: divisions are what a block begins with. */
     const bool cut = item >= job->whole;
-    const unsigned number = cut ? item - job->whole : item, across8 = 8 * job->across;
+    const unsigned number = cut ? item - job->whole : item, wide = job->band * job->across;
     const unsigned tiles = cut ? job->rest : job->pairs_down * job->across;
     const unsigned turn = number < tiles ? 0 : number / tiles;
     const unsigned tile = (cut ? job->whole : 0) + (number - turn * tiles);
-    const unsigned band = tile < across8 ? 0 : tile / across8, place = tile - band * across8;
-    const unsigned high = min(8u, job->pairs_down - band * 8), right = place / high;
+    const unsigned band = tile < wide ? 0 : tile / wide, place = tile - band * wide;
+    const unsigned high = min((unsigned)job->band, job->pairs_down - band * job->band),
+                   right = place / high;
     const unsigned slices = cut ? job->slices : 1;
-    int down = band * 8 + (place - right * high), across = right;
+    int down = band * job->band + (place - right * high), across = right;
 #ifdef TMM_WITH_SYRK
     if (job->triangle != 0)
         tmm__triangle_tile(job->triangle, job->squares, job->ratio_log2, &down, &across);
@@ -11473,6 +11685,15 @@ TMM__DEVICE void tmm__half_box_out(const tmm__half_map *map, unsigned from, int 
 }
 #define TMM__HALF_BOXES_WAIT(pending) \
     asm volatile("cp.async.bulk.wait_group.read %0;" ::"n"(pending) : "memory")
+/* Waits for a place for the next box: the first of a tile for all boxes before, as their number is odd or
+   even. */
+TMM__DEVICE void tmm__half_boxes_wait(bool first)
+{
+    if (first)
+        TMM__HALF_BOXES_WAIT(0);
+    else
+        TMM__HALF_BOXES_WAIT(1);
+}
 
 /* Arrives at the barrier that is at this place in block `rank` of the cluster. */
 TMM__DEVICE void tmm__half_arrive(unsigned barrier, int rank)
@@ -11508,6 +11729,14 @@ TMM__DEVICE void tmm__half_arrive(unsigned barrier, int rank)
                                               "%126, %127}, %128, %129, p, 1, 1, " turns_a      \
                                               ", " turns_b ";\n}"                               \
                          : TMM__H64(0), TMM__H64(64)                                            \
+                         : "l"(a), "l"(b));                                                     \
+        else if (cols == 192)                                                                   \
+            asm volatile("{\n.reg .pred p;\nsetp.ne.b32 p, 1, 0;\n"                             \
+                         "wgmma.mma_async.sync.aligned.m64n192k16.f32." type "." type           \
+                         " {" TMM__H64_NAMES TMM__TEN(6) TMM__TEN(7) TMM__TEN(                  \
+                             8) "%90, %91, %92, %93, %94, %95}, %96, %97, p, 1, 1, " turns_a    \
+                                ", " turns_b ";\n}"                                             \
+                         : TMM__H64(0), TMM__H16(64), TMM__H16(80)                              \
                          : "l"(a), "l"(b));                                                     \
         else if (cols == 16)                                                                    \
             asm volatile("{\n.reg .pred p;\nsetp.ne.b32 p, 1, 0;\n"                             \
@@ -11545,13 +11774,15 @@ TMM__DEVICE void tmm__half_arrive(unsigned barrier, int rank)
 TMM__DEVICE void tmm__xhalf_step(float *c, unsigned at, int group, const int cols,
                                  const int turned_A, const int turned_B)
 {
+    /* A tenth of the instructions of a step made descriptors, each from its address: now the low words of
+       the first ones are added to. Columns of B that lie along them are 8192 bytes further on each 64. */
+    const unsigned long long all = tmm__descriptor(0) - (1ull << 16);
+    const unsigned first_A = (unsigned)tmm__descriptor(at + group * 8192);
+    const unsigned first_B = (unsigned)tmm__descriptor(at + 16384) + (turned_B ? 511u << 16 : 0);
 #pragma unroll
     for (int k = 0; k < 4; k++) {
-        const unsigned long long a =
-            tmm__descriptor(at + group * 8192 + k * (turned_A ? 2048 : 32));
-        const unsigned long long b =
-            tmm__descriptor(at + 16384 + k * (turned_B ? 2048 : 32)) +
-            (turned_B ? 511ull << 16 : 0); /* 64 columns further on: 8192 bytes */
+        const unsigned long long a = all | (first_A + k * (turned_A ? 128 : 2));
+        const unsigned long long b = all | (first_B + k * (turned_B ? 128 : 2));
         if (turned_A && turned_B)
             TMM__HALF_PRODUCT(TMM__HALF_TYPE, "1", "1");
         else if (turned_A)
@@ -11597,8 +11828,8 @@ TMM__DEVICE void tmm__xhalf_sum(float *c, int *stage, unsigned *parity, int step
 }
 #undef TMM__HALF_TYPE
 #endif
-/* src/tiledmm/kernels/tensor_half/wgmma_store.cuh. Elements of 16 bits by wgmma: how C is stored.
-   Uses: kernels/common/, wgmma.cuh, once/. Used by: wgmma_kernel.cuh. */
+/* src/tiledmm/kernels/tensor_half/wgmma_store.cuh. Elements of 16 bits by wgmma: how C is stored
+   by threads. Uses: kernels/common/, wgmma.cuh, once/. Used by: wgmma_kernel.cuh. */
 #if defined(TMM__PASS) && TMM__EMIT_TYPE && TMM__HALF_TENSOR
 /* Where sum (row, col) of 16 x 64 lies in a warp's shared memory: 16 bytes of four rows lie in different
    banks. */
@@ -11650,7 +11881,7 @@ TMM__DEVICE void tmm__xhalf_finish(const tmm__after *after, float *x, long long 
         for (int i = 0; i < 16; i++) x[i] = x[i] < 0 ? 0 : x[i];
     } else if (after->activation != TMM_IDENTITY) {
 #pragma unroll
-        for (int i = 0; i < 16; i++) x[i] = tmm__smooth_float(x[i], after->terms);
+        for (int i = 0; i < 16; i++) x[i] = tmm__smooth_float(x[i], after->terms, TMM__TERMS);
     }
     if (D == NULL) return;
     const float gamma = after->gamma_float;
@@ -11801,7 +12032,8 @@ TMM__DEVICE void tmm__xhalf_store(const tmm__half_job *job, TMM_OUT *C, float *o
     }
 }
 #endif
-
+/* src/tiledmm/kernels/tensor_half/wgmma_boxes.cuh. Elements of 16 bits by wgmma: how C is stored by TMA.
+   Uses: kernels/common/, wgmma.cuh, once/. Used by: wgmma_kernel.cuh. */
 #if defined(TMM__PASS) && TMM__EMIT_TYPE && TMM__HALF_TENSOR && TMM__WGMMA
 #if TMM__HALF_TENSOR == 1
 #define TMM__HALF_TYPE "f16"
@@ -11816,52 +12048,328 @@ TMM__DEVICE unsigned tmm__xhalf_two(float low, float high)
     return two;
 }
 
-/* Stores alpha sum by TMA: 16 rows from `row` on, by a warp. Its 4 KB of shared memory hold two boxes of
-   16 rows of 128 bytes, with the swizzle of 128 bytes: one is written while the other is read. */
+/* What a lane has of a box, to shared memory: 16 bits, the row that stmatrix takes from it; 32 bits, where
+   its first two lie. Odd rows of 32 bits begin with columns 16 on, so that four rows lie in different
+   banks. */
+TMM__DEVICE unsigned tmm__xhalf_box_place(int lane)
+{
+    const int g = lane / 4, t = lane % 4;
+    return sizeof(TMM_OUT) == 4 ? g * 128 + ((t / 2 ^ g ^ g % 2 * 4) << 4) + t % 2 * 8
+                                : lane % 16 * 128 + ((lane / 16 ^ lane % 8) << 4);
+}
+
+/* Sums of 16 rows by 32 columns, rounded, to a box in shared memory: 16 rows of 128 bytes with the swizzle of
+   128 bytes. `to` is what tmm__xhalf_box_place says, of 16 bits also 64 bytes further on (^ 64). */
+TMM__DEVICE void tmm__xhalf_to_box(unsigned to, const float *x)
+{
+    enum { WIDE = sizeof(TMM_OUT) == 4 };
+    const int odd_row = threadIdx.x / 4 % 2;
+#pragma unroll
+    for (int q = 0; q < (WIDE ? 4 : 2); q++) {
+        const unsigned at = to ^ q << 5;
+        if (WIDE) {
+#pragma unroll
+            for (int h = 0; h < 2; h++) {
+                const int even = 4 * q + 2 * h, odd = even ^ 8;
+                const float left = odd_row ? x[odd] : x[even];
+                const float right = odd_row ? x[odd + 1] : x[even + 1];
+                asm volatile("st.shared.v2.f32 [%0], {%1, %2};" ::"r"(at + h * 1024), "f"(left),
+                             "f"(right)
+                             : "memory");
+            }
+        } else {
+            const float *s = &x[q * 8 % 16];
+            asm volatile("stmatrix.sync.aligned.m8n8.x4.shared.b16 [%0], {%1, %2, %3, %4};" ::"r"(
+                             at),
+                         "r"(tmm__xhalf_two(s[0], s[1])), "r"(tmm__xhalf_two(s[2], s[3])),
+                         "r"(tmm__xhalf_two(s[4], s[5])), "r"(tmm__xhalf_two(s[6], s[7]))
+                         : "memory");
+        }
+    }
+}
+
+/* Stores the box of a warp by TMA. */
+TMM__DEVICE void tmm__xhalf_send_box(const tmm__half_map *map, unsigned box, int row, int col,
+                                     int product)
+{
+    asm volatile("fence.proxy.async.shared::cta;" ::: "memory");
+    __syncwarp();
+    if (threadIdx.x % 32 == 0) tmm__half_box_out(map, box, col, row, product);
+}
+
+/* Stores alpha sum by TMA: 16 rows from `row` on, by a warp. Its 4 KB of shared memory hold two boxes: one
+   is written while the other is read. */
 TMM__DEVICE void tmm__xhalf_store_boxes(const tmm__half_map *map, const tmm__half_job *job,
                                         unsigned own, const float *sum, int row, int col,
                                         int product, const int cols)
 {
-    enum { PART = 128 / sizeof(TMM_OUT), SUMS = PART / 2, WIDE = sizeof(TMM_OUT) == 4 };
-    const int lane = threadIdx.x % 32, g = lane / 4, t = lane % 4;
+    enum { PART = 128 / sizeof(TMM_OUT), SUMS = PART / 2 };
     const float alpha = job->alpha;
-    /* 16 bits: the row that stmatrix takes from this lane. 32 bits: where its first two lie; odd rows
-       begin with columns 16 on, so that four rows lie in different banks. */
-    const unsigned place = own + (WIDE ? g * 128 + ((t / 2 ^ g ^ g % 2 * 4) << 4) + t % 2 * 8
-                                       : lane % 16 * 128 + ((lane / 16 ^ lane % 8) << 4));
+    const unsigned place = own + tmm__xhalf_box_place(threadIdx.x % 32);
 #pragma unroll
     for (int part = 0; part < cols / PART; part++) {
         const unsigned box = part % 2 * 2048;
         float x[SUMS];
 #pragma unroll
         for (int i = 0; i < SUMS; i++) x[i] = __fmaf_rn(alpha, sum[part * SUMS + i], 0.0f);
-        if (lane == 0) TMM__HALF_BOXES_WAIT(1);
+        if (threadIdx.x % 32 == 0) tmm__half_boxes_wait(part == 0);
         __syncwarp();
 #pragma unroll
-        for (int q = 0; q < 4; q++) {
-            const unsigned to = (place ^ q << 5) + box;
-            if (WIDE) {
+        for (int n = 0; n < SUMS; n += 16) tmm__xhalf_to_box((place ^ n * 4) + box, &x[n]);
+        tmm__xhalf_send_box(map, own + box, row, col + part * PART, product);
+    }
+}
+
+/* Copies 16 x 32 elements of C or, `of_D`, of D, from `row` and `col` on, to their half of a box; 16 bytes
+   align rows of both. */
+TMM__DEVICE void tmm__xhalf_ask_piece(const tmm__half_job *job, const TMM_OUT *C, int product,
+                                      int row, int col, bool of_D, unsigned box, unsigned half)
+{
+    enum { WIDTH = 16 / sizeof(TMM_OUT), VECTORS = 32 / WIDTH };
+    int lane = threadIdx.x % 32;
+    TMM__HIDE(lane);
+    const int place = lane % VECTORS;
+    row += lane / VECTORS, col += place * WIDTH;
+    long long ld = job->ldc;
+    const TMM_OUT *X = C + product * job->batchC;
+#ifdef TMM_WITH_EPILOGUE
+    const tmm__after *after = &job->after;
+    if (of_D)
+        X = (const TMM_OUT *)after->D + (after->product + product) * after->strideD,
+        ld = after->ldd;
+#endif
+    (void)of_D;
 #pragma unroll
-                for (int h = 0; h < 2; h++) {
-                    const int even = 4 * q + 2 * h, odd = even ^ 8;
-                    const float left = g % 2 ? x[odd % SUMS] : x[even % SUMS];
-                    const float right = g % 2 ? x[(odd + 1) % SUMS] : x[(even + 1) % SUMS];
-                    asm volatile("st.shared.v2.f32 [%0], {%1, %2};" ::"r"(to + h * 1024), "f"(left),
-                                 "f"(right)
-                                 : "memory");
-                }
-            } else {
-                const float *s = &x[q * 8 % SUMS];
-                asm volatile(
-                    "stmatrix.sync.aligned.m8n8.x4.shared.b16 [%0], {%1, %2, %3, %4};" ::"r"(to),
-                    "r"(tmm__xhalf_two(s[0], s[1])), "r"(tmm__xhalf_two(s[2], s[3])),
-                    "r"(tmm__xhalf_two(s[4], s[5])), "r"(tmm__xhalf_two(s[6], s[7]))
-                    : "memory");
+    for (int i = 0; i < VECTORS / 2; i++) {
+        const int r = row + i * (32 / VECTORS), bytes = r < job->M && col < job->N ? 16 : 0;
+        const unsigned to = box + r % 16 * 128 + (((place ^ r % 8) << 4) ^ half);
+        asm volatile("cp.async.cg.shared.global [%0], [%1], 16, %2;" ::"r"(to),
+                     "l"(bytes ? X + r * ld + col : X), "r"(bytes)
+                     : "memory");
+    }
+    tmm__copy_commit();
+}
+
+/* Adds factor times such a piece to 16 x 32 sums. */
+TMM__DEVICE void tmm__xhalf_add(float *x, float factor, unsigned box, unsigned half)
+{
+    enum { WIDE = sizeof(TMM_OUT) == 4 };
+    const int lane = threadIdx.x % 32, odd_row = lane / 4 % 2;
+    TMM__COPY_WAIT(0);
+    __syncwarp();
+    box += tmm__xhalf_box_place(lane) ^ half;
+#pragma unroll
+    for (int q = 0; q < (WIDE ? 4 : 2); q++) {
+        const unsigned from = box ^ q << 5;
+        if (WIDE) {
+#pragma unroll
+            for (int h = 0; h < 2; h++) {
+                const int even = 4 * q + 2 * h, odd = even ^ 8;
+                float first, second;
+                asm volatile("ld.shared.v2.f32 {%0, %1}, [%2];"
+                             : "=f"(first), "=f"(second)
+                             : "r"(from + h * 1024)
+                             : "memory");
+                first = TMM__MUL(factor, first), second = TMM__MUL(factor, second);
+                x[odd] = odd_row ? x[odd] + first : x[odd];
+                x[odd + 1] = odd_row ? x[odd + 1] + second : x[odd + 1];
+                x[even] = odd_row ? x[even] : x[even] + first;
+                x[even + 1] = odd_row ? x[even + 1] : x[even + 1] + second;
+            }
+        } else {
+            unsigned four[4];
+            asm volatile("ldmatrix.sync.aligned.m8n8.x4.shared.b16 {%0, %1, %2, %3}, [%4];"
+                         : "=r"(four[0]), "=r"(four[1]), "=r"(four[2]), "=r"(four[3])
+                         : "r"(from)
+                         : "memory");
+#pragma unroll
+            for (int i = 0; i < 8; i++) {
+                tmm__xouts2 two;
+                memcpy(&two, &four[i / 2], 4);
+                x[(q * 8 + i) % 16] += TMM__MUL(factor, (float)two.v[i % 2]);
             }
         }
-        asm volatile("fence.proxy.async.shared::cta;" ::: "memory");
-        __syncwarp();
-        if (lane == 0) tmm__half_box_out(map, own + box, col + part * PART, row, product);
+    }
+    __syncwarp();
+}
+
+#ifdef TMM_WITH_EPILOGUE
+/* The activation of 16 numbers. */
+TMM__DEVICE void tmm__xhalf_activate(const tmm__after *after, float *x)
+{
+    if (after->activation == TMM_RELU) {
+#pragma unroll
+        for (int i = 0; i < 16; i++) x[i] = x[i] < 0 ? 0 : x[i];
+    } else if (after->activation == TMM_GELU_ERF) {
+#pragma unroll
+        for (int i = 0; i < 16; i++) x[i] = tmm__smooth_float(x[i], after->terms, TMM__TERMS);
+    } else if (after->activation == TMM_GELU_TANH) {
+#pragma unroll
+        for (int i = 0; i < 16; i++) x[i] = tmm__smooth_float(x[i], after->terms, 2);
+    } else if (after->activation == TMM_SILU) {
+#pragma unroll
+        for (int i = 0; i < 16; i++) x[i] = tmm__smooth_float(x[i], after->terms, 1);
+    }
+}
+#endif
+
+#ifdef TMM_WITH_SYRK
+/* Stores 16 x 32 sums that the diagonal crosses, by threads; rows and columns as tmm__xhalf_activate has
+   them. */
+TMM__DEVICE void tmm__xhalf_diagonal(const tmm__half_job *job, TMM_OUT *C, const float *x, int row,
+                                     int col)
+{
+#pragma unroll
+    for (int i = 0; i < 16; i += 2) {
+        const int r = row + i / 2 % 2 * 8, c = col + i / 4 * 8;
+        TMM_OUT *to = C + r * job->ldc + c;
+        const bool exist = r < job->M && c < job->N;
+        const bool first = exist && tmm__in_triangle(job->triangle, r, c);
+        const bool second = exist && tmm__in_triangle(job->triangle, r, c + 1);
+        const tmm__xouts2 two = {{(TMM_OUT)x[i], (TMM_OUT)x[i + 1]}};
+        if (first && second)
+            *(tmm__xouts2 *)to = two;
+        else if (first)
+            to[0] = two.v[0];
+        else if (second)
+            to[1] = two.v[1];
+    }
+}
+#endif
+
+#ifdef TMM_WITH_EPILOGUE
+/* Two numbers of lane `from`. */
+TMM__DEVICE void tmm__xhalf_from_lane(float *two, tmm__xouts2 own, int from)
+{
+    unsigned words[sizeof own / 4];
+    memcpy(words, &own, sizeof own);
+#pragma unroll
+    for (int i = 0; i < (int)sizeof own / 4; i++)
+        words[i] = __shfl_sync(0xffffffffu, words[i], from);
+    memcpy(&own, words, sizeof own);
+    two[0] = (float)own.v[0], two[1] = (float)own.v[1];
+}
+#endif
+
+/* What a lane has of the biases of 16 rows of a tile: those of rows lane / 4 and + 8, and pairs of columns,
+   64 apart, from 2 lane on. They are loaded before the sums are made, or the store would wait for L2 again
+   and again. */
+typedef struct tmm__xhalf_biases {
+    float rows[2];
+    tmm__xouts2 pairs[4];
+} tmm__xhalf_biases;
+
+TMM__DEVICE void tmm__xhalf_load_biases(tmm__xhalf_biases *biases, const tmm__half_job *job,
+                                        const tmm__half_item *at, int warp, const int cols)
+{
+#pragma unroll
+    for (int i = 0; i < 4; i++) biases->pairs[i].v[0] = biases->pairs[i].v[1] = (TMM_OUT)0.0f;
+    biases->rows[0] = biases->rows[1] = 0;
+#ifdef TMM_WITH_EPILOGUE
+    const tmm__after *after = &job->after;
+    const int lane = threadIdx.x % 32, row = at->row + warp * 16 + lane / 4;
+    const long long product = after->product + at->product;
+    if (!after->active || at->part >= 0) return;
+    if (after->row_bias != NULL) {
+        const TMM_OUT *rows = (const TMM_OUT *)after->row_bias + product * after->row_stride;
+        if (row < job->M) biases->rows[0] = (float)rows[row];
+        if (row + 8 < job->M) biases->rows[1] = (float)rows[row + 8];
+    }
+    if (after->col_bias != NULL) {
+        const TMM_OUT *of_cols = (const TMM_OUT *)after->col_bias + product * after->col_stride;
+#pragma unroll
+        for (int i = 0; i < cols / 64; i++) {
+            const int col = at->col + i * 64 + 2 * lane;
+            if ((size_t)of_cols % sizeof(tmm__xouts2) == 0 && col + 1 < job->N)
+                biases->pairs[i] = *(const tmm__xouts2 *)(of_cols + col);
+        }
+    }
+#endif
+}
+
+/* Stores by TMA what is more than alpha sum: 64 columns after 64, each moved to the place of the first, so
+   that there is little code, without branches that choose a place. C has been read before it is written,
+   since what is written is made of it. `sum` and `biases` are lost. */
+TMM__DEVICE void tmm__xhalf_more_boxes(const tmm__half_map *map, const tmm__half_job *job,
+                                       TMM_OUT *C, unsigned own, float *sum,
+                                       const tmm__half_item *at, int warp,
+                                       tmm__xhalf_biases *biases, const int cols)
+{
+    enum { WIDE = sizeof(TMM_OUT) == 4, PART = WIDE ? 32 : 64 };
+    int row = at->row + warp * 16, last = at->col + cols;
+    bool of_D = false;
+#ifdef TMM_WITH_EPILOGUE
+    of_D = job->after.active && job->after.D != NULL;
+#endif
+    if (last > job->N) last = (int)job->N;
+    if (row >= job->M) last = 0;
+#ifdef TMM_WITH_SYRK
+    if (job->triangle == TMM__LOWER && last > row + 16) last = row + 16;
+#endif
+    if (threadIdx.x % 32 == 0) TMM__HALF_BOXES_WAIT(0);
+    __syncwarp();
+    if (at->col < last && (job->beta != 0 || of_D))
+        tmm__xhalf_ask_piece(job, C, at->product, row, at->col, of_D, own, 0);
+#pragma unroll 1
+    for (int col = at->col; col < last; col += 64) {
+        int lane = threadIdx.x % 32, product = at->product;
+        TMM__HIDE(lane);
+        TMM__HIDE(row);
+        TMM__HIDE(product); /* or what follows from them is kept in registers through the loop */
+        const float alpha = job->alpha, beta = job->beta, zero = beta == 0 ? 0.0f : -0.0f;
+        const bool asks = beta != 0 || of_D;
+#pragma unroll
+        for (int p = 0; p < 2; p++) {
+            const int here = col + p * 32, first = WIDE ? here : col;
+            const unsigned half = WIDE ? 0 : p * 64;
+            const unsigned box = own + (WIDE ? p : (col - at->col) / 64 % 2) * 2048;
+            float x[16], bias[8];
+#pragma unroll
+            for (int i = 0; i < 8; i++) bias[i] = zero;
+#ifdef TMM_WITH_EPILOGUE
+            if (job->after.active && job->after.col_bias != NULL) {
+#pragma unroll
+                for (int i = 0; i < 4; i++)
+                    tmm__xhalf_from_lane(&bias[2 * i], biases->pairs[0], p * 16 + 4 * i + lane % 4);
+            }
+#endif
+#pragma unroll
+            for (int j = 0; j < 16; j++)
+                x[j] = __fmaf_rn(alpha, sum[p * 16 + j], bias[j / 4 * 2 + j % 2]);
+#ifdef TMM_WITH_SYRK
+            if ((job->triangle == TMM__LOWER && first + PART - 1 > row) ||
+                (job->triangle == TMM__UPPER && first < row + 15)) {
+                tmm__xhalf_diagonal(job, C + product * job->batchC, x, row + lane / 4,
+                                    here + lane % 4 * 2);
+                continue;
+            }
+#endif
+            if (beta != 0) tmm__xhalf_add(x, beta, box, half);
+#ifdef TMM_WITH_EPILOGUE
+            if (job->after.active) {
+                if (job->after.row_bias != NULL) {
+#pragma unroll
+                    for (int j = 0; j < 16; j++) x[j] += biases->rows[j / 2 % 2];
+                }
+                tmm__xhalf_activate(&job->after, x);
+            }
+            if (of_D) tmm__xhalf_add(x, job->after.gamma_float, box, half);
+#endif
+            tmm__xhalf_to_box(box + (tmm__xhalf_box_place(lane) ^ half), x);
+            if (WIDE || p == 1) {
+                tmm__xhalf_send_box(map, box, row, first, product);
+                if (lane == 0) TMM__HALF_BOXES_WAIT(1); /* the other box has been read */
+                __syncwarp();
+            }
+            const unsigned other = own + (WIDE ? 1 - p : (here + 32 - at->col) / 64 % 2) * 2048;
+            if (asks && here + 32 < last)
+                tmm__xhalf_ask_piece(job, C, product, row, here + 32, of_D, other,
+                                     WIDE ? 0 : 64 - half);
+        }
+#pragma unroll
+        for (int i = 0; i < cols / 2 - 32; i++) sum[i] = sum[i + 32];
+#pragma unroll
+        for (int i = 0; i < cols / 64 - 1; i++) biases->pairs[i] = biases->pairs[i + 1];
     }
 }
 #undef TMM__HALF_TYPE
@@ -11880,33 +12388,53 @@ TMM__DEVICE void tmm__xhalf_ask(const TMM_OUT *X, long long ld, const tmm__half_
     }
 }
 
-/* Is a tile stored by TMA? Not if something comes after alpha sum, nor where columns of it are not
-   stored: TMA leaves out rows beyond M and whole 16 bytes beyond N. */
-TMM__DEVICE bool tmm__xhalf_by_boxes(const tmm__half_job *job, const tmm__half_item *at,
-                                     const int cols)
+/* How a tile is stored: by threads, or by TMA, as alpha sum or as more than that. TMA leaves out rows
+   beyond M, but of columns beyond N whole 16 bytes alone. */
+#ifndef TMM__HALF_ONCE
+enum { TMM__HALF_BY_THREADS, TMM__HALF_BY_BOXES, TMM__HALF_MORE };
+#endif
+TMM__DEVICE int tmm__xhalf_by_boxes(const tmm__half_job *job, const tmm__half_item *at,
+                                    const int cols)
 {
-    bool whole = job->boxed_C != 0 && at->part < 0; /* no partial sums */
+    int way = job->beta != 0 ? TMM__HALF_MORE : TMM__HALF_BY_BOXES;
+    if (!job->boxed_C || at->part >= 0) return TMM__HALF_BY_THREADS; /* partial sums */
+    if (job->N % (16 / sizeof(TMM_OUT)) != 0 && at->col + cols > job->N)
+        return TMM__HALF_BY_THREADS;
 #ifdef TMM_EPILOGUE
-    whole = false;
+    way = TMM__HALF_BY_THREADS;
 #endif
 #ifdef TMM_WITH_EPILOGUE
-    if (job->after.active) whole = false;
+    if (job->after.active) {
+        const tmm__after *after = &job->after;
+        const long long product = after->product + at->product;
+        const TMM_OUT *D = (const TMM_OUT *)after->D, *bias = (const TMM_OUT *)after->col_bias;
+        if (D != NULL) D += product * after->strideD;
+        if (bias != NULL) bias += product * after->col_stride;
+        if (((size_t)D | (D != NULL ? (size_t)after->ldd * sizeof(TMM_OUT) : 0)) % 16 != 0 ||
+            (size_t)bias % sizeof(tmm__xouts2) != 0)
+            return TMM__HALF_BY_THREADS;
+        if (way == TMM__HALF_BY_BOXES) way = TMM__HALF_MORE;
+        if (D != NULL && job->beta != 0)
+            return TMM__HALF_BY_THREADS; /* there are no registers for both */
+    }
 #endif
 #ifdef TMM_WITH_SYRK
-    if (job->triangle == TMM__LOWER && at->col + cols - 1 > at->row) whole = false;
-    if (job->triangle == TMM__UPPER && at->col < at->row + 127) whole = false;
+    if ((job->triangle == TMM__LOWER && at->col + cols - 1 > at->row) ||
+        (job->triangle == TMM__UPPER && at->col < at->row + 127))
+        return way == TMM__HALF_BY_BOXES ? TMM__HALF_MORE : TMM__HALF_BY_THREADS;
 #endif
-    return whole && (job->N % (16 / sizeof(TMM_OUT)) == 0 || at->col + cols <= job->N);
+    return way;
 }
 #endif
 /* src/tiledmm/kernels/tensor_half/wgmma_kernel.cuh. Elements of 16 bits by wgmma: the kernel.
-   Uses: kernels/common/tensor_ptx.cuh, wgmma.cuh, wgmma_store.cuh, once/. Used by: launch.h. */
+   Uses: kernels/common/tensor_ptx.cuh, kernels/tensor_half/, once/. Used by: launch.h. */
 #if defined(TMM__PASS) && TMM__HALF_TENSOR && (TMM__HALF_WGMMA_LIST(TMM__IN_PASS) 0)
 enum {
     tmm__half_wgmma_bytes = TMM__HALF_WGMMA_BYTES(TMM__HALF_WGMMA_COLS, TMM__HALF_WGMMA_STAGES)
 };
-static_assert(TMM__HALF_WGMMA_COLS == 128 || TMM__HALF_WGMMA_COLS == 256,
-              "TMM__HALF_WGMMA_LIST: a tile has 128 or 256 columns");
+static_assert(TMM__HALF_WGMMA_COLS == 128 || TMM__HALF_WGMMA_COLS == 192 ||
+                  TMM__HALF_WGMMA_COLS == 256,
+              "TMM__HALF_WGMMA_LIST: a tile has 128, 192 or 256 columns");
 static_assert(TMM__HALF_WGMMA_STAGES >= 2 && tmm__half_wgmma_bytes <= 227 * 1024 - 256,
               "TMM__HALF_WGMMA_LIST: stages must be 2 at least, and fit into 227 KB");
 /* KERNEL TENSOR HALF by wgmma. 384 threads: one of the first warpgroup copies by TMA, two warpgroups
@@ -11914,7 +12442,7 @@ static_assert(TMM__HALF_WGMMA_STAGES >= 2 && tmm__half_wgmma_bytes <= 227 * 1024
        A, 128 lines    [line][64 k], or two boxes of [64 k][64 lines] if it does not lie along k
        B, COLS lines   the same; two boxes of lines, or COLS / 64
    with the swizzle of 128 bytes. Two blocks of a cluster have the same columns, and copy half of B each,
-   to both. Blocks are persistent: each takes tile after tile, in bands of 8 rows of pairs.
+   to both. Blocks are persistent: each takes tile after tile, in bands of rows of pairs.
 
    A step of 128 x 256 is 4.2 million operations; a block copies 32 KB for it from L2: 131 a byte. Tensor
    cores read B once for 64 rows. They bound it where K is long; below, filling and storing count. */
@@ -11928,7 +12456,8 @@ TMM_KERNEL void __launch_bounds__(384, 1)
     enum {
         COLS = TMM__HALF_WGMMA_COLS,
         STAGES = TMM__HALF_WGMMA_STAGES,
-        STAGE = (128 + COLS) * 128
+        STAGE = (128 + COLS) * 128,
+        BY_K = TMM__HALF_WGMMA_BY_K(COLS)
     };
     extern __shared__ __align__(16) unsigned char tmm__memory[];
     __shared__ __align__(8) unsigned long long full[STAGES], empty[STAGES];
@@ -11973,7 +12502,10 @@ TMM_KERNEL void __launch_bounds__(384, 1)
                 for (int half = first; half < first + mine; half++) {
                     const unsigned toB = to + 16384 + half * (COLS * 64);
                     const int col = at.col + half * (COLS / 2);
-                    for (int i = 0; job.turned_B && i < COLS / 128; i++)
+                    for (int i = 0; BY_K && job.turned_B && i < COLS / 64; i++)
+                        tmm__half_box(to + 16384 + i * 8192 + half * 4096, &map_B, at.col + i * 64,
+                                      k + half * 32, zB, barrier, (1 << cluster) - 1);
+                    for (int i = 0; !BY_K && job.turned_B && i < COLS / 128; i++)
                         tmm__half_box(toB + i * 8192, &map_B, col + i * 64, k, zB, barrier,
                                       (1 << cluster) - 1);
                     if (!job.turned_B)
@@ -11999,6 +12531,8 @@ TMM_KERNEL void __launch_bounds__(384, 1)
                                    (job.after.product + at.product) * job.after.strideD,
                                job.after.ldd, &job, at.row + warp * 16, at.col, COLS);
 #endif
+            tmm__xhalf_biases biases;
+            tmm__xhalf_load_biases(&biases, &job, &at, warp, COLS);
             float sum[COLS / 2];
 #pragma unroll
             for (int i = 0; i < COLS / 2; i++) sum[i] = 0;
@@ -12014,7 +12548,10 @@ TMM_KERNEL void __launch_bounds__(384, 1)
             else
                 tmm__xhalf_sum(sum, &stage, &parity, at.steps, stages, fulls, empties, group,
                                cluster, ahead, STAGES, COLS, 0, 0);
-            if (tmm__xhalf_by_boxes(&job, &at, COLS)) {
+            const int way = tmm__xhalf_by_boxes(&job, &at, COLS);
+            if (way == TMM__HALF_MORE) {
+                tmm__xhalf_more_boxes(&map_C, &job, C, stages + own, sum, &at, warp, &biases, COLS);
+            } else if (way == TMM__HALF_BY_BOXES) {
                 tmm__xhalf_store_boxes(&map_C, &job, stages + own, sum, at.row + warp * 16, at.col,
                                        at.product, COLS);
             } else {
@@ -12036,7 +12573,7 @@ TMM_KERNEL void __launch_bounds__(384, 1)
    Uses: kernels/common/, wgmma.cuh, once/. Used by: thin_launch.h. */
 #if defined(TMM__PASS) && TMM__EMIT_TYPE && TMM__HALF_TENSOR && !defined(TMM__HALF_ONCE)
 /* Lines of the large operand in a tile at most; stages that there may be; blocks of a cluster; ways to
-   divide a product; bytes of a stage and of all shared memory, to the stages of which 1024 bytes align. */
+   divide a product. 1024 bytes align stages. */
 enum {
     TMM__HALF_THIN_LINES = 128,
     TMM__HALF_THIN_STAGES = 12,
@@ -12044,8 +12581,6 @@ enum {
     TMM__HALF_THIN_WAYS = 6 * 11 * 2,
     TMM__HALF_THIN_SLOTS = 4 /* for lines off 16 bytes, as they come from memory */
 };
-#define TMM__HALF_THIN_STAGE(cols)         (((int)TMM__HALF_THIN_LINES + (cols)) * 128)
-#define TMM__HALF_THIN_BYTES(cols, stages) ((stages)*TMM__HALF_THIN_STAGE(cols) + 1024)
 
 /* An operand off 16 bytes, which TMA does not read: `rows` lines of memory of `cols`. Without rows: TMA. */
 typedef struct tmm__half_thin_plain {
@@ -12260,16 +12795,18 @@ TMM__DEVICE void tmm__xhalf_thin_sum(float *c, const tmm__half_thin_job *job, in
    stage is 64 k:
        large   [line][64 k], or two boxes of [64 k][64 lines] if it does not lie along k
        thin    the same, `cols` lines
-   with the swizzle of 128 bytes. Lines off 16 bytes are copied by eight more warps, which move them by some
-   elements on the way: KERNEL ALIGN would read and write all of it before. Blocks of a cluster have the same tile, and parts of its k in order.
-   Each adds up its share of the tile, in that order, from the shared memory of all:
+   with the swizzle of 128 bytes. TMA does not read lines off 16 bytes: eight more warps copy those, and move
+   them by some elements on the way. KERNEL ALIGN would read and write all of them before.
+
+   Blocks of a cluster have the same tile, and parts of its k in order. Each adds up its share of the tile,
+   in that order, from the shared memory of all:
        block 0   |k 0 ..   | sums |\   rows 0 .. r
        block 1   |   k 1 ..| sums |-X- rows r .. 2 r  --> C
    More parts are slices, which KERNEL SUM adds. No block waits for one of another cluster.
 
-   16 KB of the large operand a step: 4 stages of two blocks ask for 128 KB at once, 17 MB on 132
-   multiprocessors. Memory bounds it where the large operand is in memory; L2 for 128 thin lines, where
-   each brings as many bytes again; starting and adding up for little work. */
+   Tiles have so many large lines that all clusters which fit at once have as much to read: 128 to 132 blocks
+   read 50 MB in 18.4 us, 96 or 192 in 20.5. Memory bounds it where the large operand is in memory; L2 for 128
+   thin lines, where each brings as many bytes again; starting and adding up for little work. */
 TMM_KERNEL void __launch_bounds__(576, 1) /* 112 registers, so that two blocks of 288 fit */
     tmm__xgemm_half_thin(const TMM__GRID_CONSTANT tmm__half_map map_large,
                          const TMM__GRID_CONSTANT tmm__half_map map_thin, TMM_OUT *__restrict__ C,
@@ -17644,9 +18181,10 @@ static inline void tmm__xtensor_tiles(tmm__plan *c, const tmm__xproduct *p, int 
         if (!large && d.cut_k) /* a multiprocessor has one of their blocks */
             d.clusters =
                 tmm__clusters(i->kernel, device->shared / 2, tile_m * tile_n / 512, 4 * SIZE);
-        if (!large) /* what lies outside is not copied */
-            d.load.copied =
-                (int)SIZE * ((double)p->M / d.tiles_down + (double)p->N / d.tiles_across);
+        if (!large) { /* what lies outside is not copied; a triangle's tiles are folded: d has others */
+            const tmm__tiling all = tmm__tile(0, p->M, p->N, tile_m, tile_n);
+            d.load.copied = (int)SIZE * ((double)p->M / all.down + (double)p->N / all.across);
+        }
         d.load.copied *= tmm__tuned()->tensor.copied;
         /* 64 x 64 can copy through L1. */
         const double within =
@@ -17802,6 +18340,10 @@ static inline size_t tmm__xhalf_copied(const tmm__xproduct *p, int is_B, char *m
 /* KERNEL THIN HALF: see thin_launch.h. */
 #ifndef TMM__HALF_ONCE
 enum { TMM__HALF_THIN_FIRST = 16 }; /* the number of its first instance */
+/* Ways to take an instance by wgmma: its number, and the blocks of a cluster. */
+enum { TMM__HALF_WAYS = 6 };
+static const int tmm__half_ways[TMM__HALF_WAYS][2] = {{0, 2}, {1, 2}, {2, 2},
+                                                      {0, 1}, {1, 1}, {2, 1}};
 #endif
 static inline void tmm__xhalf_thin_plan(const tmm__xproduct *p, tmm__plan *c);
 static inline tmm_status tmm__xhalf_thin(tmm__xproduct *p, const tmm__plan *plan, int *missing);
@@ -17843,14 +18385,26 @@ static inline int tmm__xtensor_competes(const tmm__xproduct *p, const tmm__xkern
            tmm__xtensor_takes(p, row) == TMM_OK;
 }
 
-/* The rectangle of C that has the last `rest` tiles of its triangle, or a few more; *q: the product of
-   whose C there are partial sums. */
-static inline tmm__last_tiles tmm__xhalf_last(const tmm__xproduct *p, int cols, int rest,
-                                              tmm__xproduct *q)
+/* The rectangle of C that has the last `rest` tiles, or a few more, in the order of bands of *band rows; *q:
+   the product of whose C there are partial sums. Tiles, of `rows` rows, are those of a cluster. */
+static inline tmm__last_tiles tmm__xhalf_last(const tmm__xproduct *p, int rows, int cols, int rest,
+                                              int *band, tmm__xproduct *q)
 {
-    const tmm__tiling t = tmm__tile(TMM__TRIANGLE(p), p->M, p->N, 256, cols);
-    const tmm__last_tiles last = tmm__last_of_triangle(&t, TMM__TRIANGLE(p), p->N, 256, 8, rest);
-    *q = *p;
+    const int least = TMM__TENSOR_BAND / 2;
+    const tmm__tiling t = tmm__tile(TMM__TRIANGLE(p), p->M, p->N, rows, cols);
+    tmm__last_tiles last = {0, 0, 0, 0, 0};
+    *band = TMM__TENSOR_BAND, *q = *p;
+    if (TMM__TRIANGLE(p))
+        last = tmm__last_of_triangle(&t, TMM__TRIANGLE(p), p->N, rows, TMM__TENSOR_BAND, rest);
+    /* The last band, of as many rows as leave the fewest tiles beyond `rest`. */
+    for (int n = TMM__TENSOR_BAND; n >= least && TMM__TRIANGLE(p) == 0; n--) {
+        const int down = (int)t.down, across = (int)t.across;
+        const int high = (down - 1) % n + 1, wide = (rest - 1) / high + 1;
+        if (wide > across || (last.tiles > 0 && high * wide >= last.tiles)) continue;
+        last.tiles = high * wide, *band = n;
+        last.row = (long long)(down - high) * rows, last.rows = p->M - last.row;
+        last.col = (long long)(across - wide) * cols, last.cols = p->N - last.col;
+    }
 #ifdef TMM_WITH_SYRK
     q->triangle = 0;
 #endif
@@ -17858,65 +18412,98 @@ static inline tmm__last_tiles tmm__xhalf_last(const tmm__xproduct *p, int cols, 
     return last;
 }
 
-/* The instance by wgmma that should be fastest, if that is below c->time. Blocks are persistent: the
-   busiest has so many rounds. Operands off 16 bytes are copied first. */
+/* Takes this way by wgmma if it should be faster than c->time: all tiles in slices of k, or, if `rest` is not
+   0, only the last ones. Clusters are persistent, and take items in turn. */
+static inline void tmm__xhalf_wgmma_try(const tmm__xproduct *p, tmm__plan *c, int way,
+                                        double copies, int rest, int slices)
+{
+    const int n = tmm__half_ways[way][0], cluster = tmm__half_ways[way][1], last_round = rest > 0;
+    const tmm__device *device = tmm__current_device();
+    const tmm__xhalf__wgmma *i = tmm__xhalf_wgmma(n);
+    const double *costs = tmm__tuned()->half_wgmma[n < TMM__TUNED_HALF ? n : 0];
+    const tmm__load load = tmm__xload(p, TMM__COST_TENSOR, 128, i->cols);
+    const tmm__tiling t = tmm__tile(TMM__TRIANGLE(p), p->M, p->N, 128 * cluster, i->cols);
+    const double tiles = t.down * t.across * p->batch,
+                 most = floor(device->processors / (double)cluster);
+    const double steps = ceil(p->K / 64.0);
+    tmm__xproduct q = *p;
+    int band, cut = slices > 1 ? TMM__PLAN_REDUCE : TMM__PLAN_WHOLE;
+    double parts = slices > 1 ? tiles : 0, busiest = 0;
+    if (last_round) {
+        const tmm__last_tiles last = tmm__xhalf_last(p, 128 * cluster, i->cols, rest, &band, &q);
+        if (last.tiles == 0) return;
+        rest = last.tiles, parts = rest, cut = TMM__PLAN_LAST_ROUND;
+    }
+    /* What is not shared by a cluster comes from L2 more often. TMA has some 1.15 times its rate. */
+    const double whole = tiles - parts, items = whole + parts * slices;
+    const double busy = fmin(items / most, 1), copied = (128 + i->cols / cluster) * 128.0;
+    const double step = fmax(costs[1], busy * copied / (1.15 * tmm__tuned()->l2));
+    const double odd = load.odd ? costs[4] * fmin(1, (double)p->N / i->cols) : 0;
+    /* The busiest is the first cluster, or the first of those that have a whole tile less. */
+    for (int of = 0; of < 2; of++) {
+        const double first = of == 0 ? 0 : fmod(whole, most);
+        const double own = first < items ? floor((items - first - 1) / most) + 1 : 0;
+        const double own_whole = first < whole ? floor((whole - first - 1) / most) + 1 : 0;
+        const double clocks = own_whole * (steps * step + costs[2] + odd) +
+                              (own - own_whole) * (ceil(steps / slices) * step + costs[3]);
+        busiest = fmax(busiest, clocks);
+    }
+    double time = device->gpu.launch + copies;
+    const double asked = fmin(items * cluster, load.processors) * i->bytes;
+    const double memory = tmm__half_memory_time(&load, asked, 0, &time);
+    time += tmm__overlapped(tmm__in_nanoseconds(costs[0] + busiest), memory);
+    if (slices > 1) time = tmm__host_time(time + tmm__xsum_time(&q, slices));
+    time = TMM__PLAN_GUESS(8 + way, cut, slices, time);
+    if (time >= c->time) return;
+    c->time = time, c->instance = 8 + way, c->kernel = i->kernel, c->bytes = i->bytes;
+    c->tile_m = 128, c->tile_n = i->cols, c->slices = slices, c->cut = cut, c->down = cluster;
+    c->rest = last_round ? rest : 0;
+}
+
+/* The instance by wgmma that should be fastest, if that is below c->time. Operands off 16 bytes are copied
+   first. */
 static inline void tmm__xhalf_wgmma_plan(const tmm__xproduct *p, tmm__plan *c)
 {
+    static const int slices[] = {1, 2, 3, 4, 5, 6, 7, 8, 12, 16, 24, 32};
     const tmm__device *device = tmm__current_device();
-    const double steps = ceil(p->K / 64.0), down = ceil(p->M / 128.0);
+    const double steps = ceil(p->K / 64.0);
     const tmm__xhalf__wgmma *i;
     const double copied = (double)tmm__xhalf_copied(p, 0, NULL, NULL) +
                           (TMM__TRIANGLE(p) ? 0 : (double)tmm__xhalf_copied(p, 1, NULL, NULL));
     const double copies = copied > 0 ? tmm__pack_time(copied) : 0;
+    const int cuts = (p->allowed & TMM__CUT_K) && device->pools;
     if (copied > 0 && (!(p->allowed & TMM__PACK) || !device->pools)) return;
-    for (int n = 0; (i = tmm__xhalf_wgmma(n)) != NULL; n++) {
-        tmm__load load = tmm__xload(p, TMM__COST_TENSOR, 128, i->cols);
-        const tmm__tiling by_pairs = tmm__tile(TMM__TRIANGLE(p), p->M, p->N, 256, i->cols);
-        const double pairs = 2 * by_pairs.down * by_pairs.across * p->batch;
-        if (pairs > INT_MAX - 65536) continue; /* items are counted in 32 bits */
-        for (int slices = 1; slices <= 32; slices *= 2) {
-            if (slices > 1 && (!(p->allowed & TMM__CUT_K) || !device->pools ||
-                               pairs * slices > load.processors || slices * 4 > steps))
-                break;
-            const double rounds = ceil((down > 1 ? pairs : load.blocks) * slices / load.processors);
-            const double *costs = tmm__tuned()->half_wgmma[n < TMM__TUNED_HALF ? n : 0];
-            const double clocks = costs[0] + rounds * (ceil(steps / slices) * costs[1] + costs[2]);
-            double time = device->gpu.launch + copies;
-            const double busy = fmin(load.blocks * slices, load.processors);
-            const double memory = tmm__half_memory_time(&load, busy * i->bytes, 0, &time);
-            time += tmm__overlapped(tmm__in_nanoseconds(clocks), memory);
-            if (slices > 1) time = tmm__host_time(time + tmm__xsum_time(p, slices));
-            const int cut = slices > 1 ? TMM__PLAN_REDUCE : TMM__PLAN_WHOLE;
-            time = TMM__PLAN_GUESS(8 + n, cut, slices, time);
-            if (time >= c->time) continue;
-            c->time = time, c->instance = 8 + n, c->kernel = i->kernel, c->bytes = i->bytes;
-            c->tile_m = 128, c->tile_n = i->cols, c->slices = slices, c->cut = cut, c->rest = 0;
-        }
-        /* Of a triangle, the tiles of a short last round in slices, which all run at once. */
-        const double most = floor(load.processors / 2), whole = floor(pairs / 2 / most);
-        const int rest = (int)(pairs / 2 - whole * most);
-        if (TMM__TRIANGLE(p) == 0 || p->batch > 1 || !(p->allowed & TMM__CUT_K) || !device->pools ||
-            down < 2 || whole < 1 || rest == 0)
+    for (int way = 0; way < (int)TMM__HALF_WAYS; way++) {
+        const int cluster = tmm__half_ways[way][1];
+        const double down = ceil(p->M / 128.0);
+        i = tmm__xhalf_wgmma(tmm__half_ways[way][0]);
+        /* Not if a block of a cluster had no rows, but two of them may have an odd number. A triangle is cut in
+           squares. */
+        if (i == NULL || down < cluster || (cluster == 1 && down > 1 && fmod(down, 2) == 0) ||
+            (TMM__TRIANGLE(p) && cluster != (down > 1 ? 2 : 1)))
             continue;
-        tmm__xproduct q;
-        const tmm__last_tiles last = tmm__xhalf_last(p, i->cols, rest, &q);
-        const int slices = last.tiles > 0 ? (int)fmin(most / last.tiles, fmin(steps / 4, 32)) : 0;
-        if (slices < 2) continue;
-        const double *costs = tmm__tuned()->half_wgmma[n < TMM__TUNED_HALF ? n : 0];
-        const double clocks = costs[0] + whole * (steps * costs[1] + costs[2]) +
-                              ceil(steps / slices) * costs[1] + costs[2];
-        double time = device->gpu.launch + copies +
-                      tmm__overlapped(tmm__in_nanoseconds(clocks), tmm__memory_time(&load));
-        time = tmm__host_time(time + tmm__xsum_time(&q, slices));
-        time = TMM__PLAN_GUESS(8 + n, TMM__PLAN_LAST_ROUND, slices, time);
-        if (time >= c->time) continue;
-        c->time = time, c->instance = 8 + n, c->kernel = i->kernel, c->bytes = i->bytes;
-        c->tile_m = 128, c->tile_n = i->cols, c->slices = slices, c->cut = TMM__PLAN_LAST_ROUND;
-        c->rest = last.tiles;
+        const tmm__tiling t = tmm__tile(TMM__TRIANGLE(p), p->M, p->N, 128 * cluster, i->cols);
+        const double tiles = t.down * t.across * p->batch,
+                     most = floor(device->processors / (double)cluster);
+        const int rest = (int)fmod(tiles, most);
+        if (tiles > INT_MAX / 2 - 65536) continue; /* items are counted in 32 bits */
+        /* A triangle is cut in squares, and these in two tiles at most. */
+        if (TMM__TRIANGLE(p) && i->cols % 128 != 0) continue;
+        for (int s = 0; s < (int)(sizeof slices / sizeof *slices); s++) {
+            if (s > 0 && (!cuts || slices[s] * 4 > steps)) break;
+            if (s == 0 || tiles * slices[s] <= 4 * most)
+                tmm__xhalf_wgmma_try(p, c, way, copies, 0, slices[s]);
+            if (s > 0 && tiles > most && rest > 0 && p->batch == 1 && rest * slices[s] <= 4 * most)
+                tmm__xhalf_wgmma_try(p, c, way, copies, rest, slices[s]);
+        }
     }
 }
 
-/* By mma.sync: takes the tile that should be fastest, and shares out k where few tiles have long sums. */
+/* By mma.sync: takes the tile that should be fastest, and shares out k where few tiles have long sums.
+   Operands off 16 bytes are copied first where that pays: then the instance has TMM__HALF_COPIED. */
+#ifndef TMM__HALF_ONCE
+enum { TMM__HALF_COPIED = 4 };
+#endif
 static inline void tmm__xhalf_mma_plan(const tmm__xproduct *p, tmm__plan *c)
 {
 #define TMM__ROW(pass, name, rows, cols, stages, blocks) \
@@ -17926,12 +18513,17 @@ static inline void tmm__xhalf_mma_plan(const tmm__xproduct *p, tmm__plan *c)
     const tmm__device *device = tmm__current_device();
     const int count = (int)(sizeof instances / sizeof *instances);
     const double steps = ceil(p->K / 32.0);
+    const double copied = (double)tmm__xhalf_copied(p, 0, NULL, NULL) +
+                          (TMM__TRIANGLE(p) ? 0 : (double)tmm__xhalf_copied(p, 1, NULL, NULL));
+    const int ways = copied > 0 && (p->allowed & TMM__PACK) && device->pools ? 2 : 1;
     c->time = HUGE_VAL;
-    for (int n = 0; n < count; n++) {
+    for (int way = 0; way < ways * count; way++) {
+        const int n = way % count, copies = way >= count;
         const tmm__xhalf__instance *i = &instances[n];
         tmm__load load = tmm__xload(p, TMM__COST_TENSOR, i->rows, i->cols);
         const double tiles = load.blocks;
         load.type = TMM__TUNED_AS_HALF;
+        if (copies) load.single = 0;
         if (i->bytes > device->shared) continue;
         for (int slices = 1; slices <= 32; slices *= 2) {
             if (slices > 1 && (!(p->allowed & TMM__CUT_K) || !device->pools ||
@@ -17939,11 +18531,13 @@ static inline void tmm__xhalf_mma_plan(const tmm__xproduct *p, tmm__plan *c)
                 break;
             load.blocks = tiles * slices, load.k = 32 * ceil(steps / slices);
             double time = tmm__launch_time(&tmm__tuned()->half[n < TMM__TUNED_HALF ? n : 0], &load);
+            if (copies) time += tmm__pack_time(copied);
             if (slices > 1) time = tmm__host_time(time + tmm__xsum_time(p, slices));
-            time =
-                TMM__PLAN_GUESS(n, slices > 1 ? TMM__PLAN_REDUCE : TMM__PLAN_WHOLE, slices, time);
+            const int instance = n + copies * TMM__HALF_COPIED;
+            time = TMM__PLAN_GUESS(instance, slices > 1 ? TMM__PLAN_REDUCE : TMM__PLAN_WHOLE,
+                                   slices, time);
             if (time >= c->time) continue;
-            c->time = time, c->instance = n, c->kernel = i->kernel, c->bytes = i->bytes;
+            c->time = time, c->instance = instance, c->kernel = i->kernel, c->bytes = i->bytes;
             c->tile_m = i->rows, c->tile_n = i->cols, c->slices = slices;
             c->cut = slices > 1 ? TMM__PLAN_REDUCE : TMM__PLAN_WHOLE;
         }
@@ -18069,7 +18663,7 @@ static inline tmm_status tmm__xhalf_run_wgmma(const tmm__xproduct *given, const 
 #endif
     job.turned_A = turned_A, job.turned_B = turned_B;
     job.next_A = p->batch > 1 && p->strideA > 0, job.next_B = p->batch > 1 && p->strideB > 0;
-    job.cluster = down > 1 ? 2 : 1;
+    job.cluster = plan->down;
     job.pairs_down = (int)((down - 1) / job.cluster + 1), job.across = (int)across;
     job.steps = (int)((p->K + 63) / 64);
 #ifdef TMM_WITH_SYRK
@@ -18080,10 +18674,15 @@ static inline tmm_status tmm__xhalf_run_wgmma(const tmm__xproduct *given, const 
     }
 #endif
     *missing = !tmm__xhalf_make_map(&maps[0], p, 0, turned_A ? 64 : 128) ||
-               !tmm__xhalf_make_map(&maps[1], p, 1, turned_B ? 64 : plan->tile_n / 2);
+               !tmm__xhalf_make_map(&maps[1], p, 1,
+                                    !turned_B                            ? plan->tile_n / 2
+                                    : TMM__HALF_WGMMA_BY_K(plan->tile_n) ? 32
+                                                                         : 64);
     tmm__xproduct q = *p;
     tmm__last_tiles last = {job.pairs_down * job.across, 0, p->M, 0, p->N};
-    if (plan->rest > 0) last = tmm__xhalf_last(p, plan->tile_n, plan->rest, &q);
+    job.band = TMM__TENSOR_BAND;
+    if (plan->rest > 0)
+        last = tmm__xhalf_last(p, 128 * job.cluster, plan->tile_n, plan->rest, &job.band, &q);
     if (status == TMM_OK && !*missing) {
         void *partials = tmm__xpartials(&q, &slices);
         const int tiles = job.pairs_down * job.across;
@@ -18091,15 +18690,15 @@ static inline tmm_status tmm__xhalf_run_wgmma(const tmm__xproduct *given, const 
         job.whole = partials == NULL ? INT_MAX : tiles - last.tiles;
         job.part_row = last.row, job.part_rows = last.rows;
         job.part_col = last.col, job.part_cols = last.cols;
-        job.boxed_C =
-            job.beta == 0 && (partials == NULL || job.whole > 0) && tmm__xhalf_map_C(&maps[2], p);
+        job.boxed_C = (partials == NULL || job.whole > 0) && tmm__xhalf_map_C(&maps[2], p);
         job.items = (int)((tiles + (slices - 1ll) * last.tiles) * p->batch);
         const long long most = device->processors / job.cluster;
         const unsigned blocks = (unsigned)(job.cluster * tmm__min(job.items, most > 0 ? most : 1));
         void *arguments[] = {&maps[0], &maps[1], &maps[2], &p->C, &job};
         status = tmm__launch_clusters(plan->kernel, dim3(blocks), 384, job.cluster, 1, plan->bytes,
                                       arguments, p->stream);
-        status = tmm__xsum(status, &q, slices, partials, TMM__SUM_GROUPS);
+        /* Of the last tiles, a thread adds all of an element: 8 threads took three times as long. */
+        status = tmm__xsum(status, &q, slices, partials, plan->rest > 0 ? 1 : TMM__SUM_GROUPS);
     }
     if (memory != NULL) (void)cudaFreeAsync(memory, p->stream);
     return status;
@@ -18110,11 +18709,22 @@ static inline tmm_status tmm__xtensor(const tmm__xproduct *given, const tmm__pla
     tmm__xproduct p = *given;
     tmm__plan by_mma;
     int slices, missing = 0;
+    tmm_status status = TMM_OK;
+    char *memory = NULL;
     if (plan->kernel != NULL && plan->instance >= 8) {
-        const tmm_status status = tmm__xhalf_run_wgmma(&p, plan, &missing);
+        status = tmm__xhalf_run_wgmma(&p, plan, &missing);
         if (!missing) return status;
+    } else if (plan->instance >= (int)TMM__HALF_COPIED) {
+        const size_t bytesA = tmm__xhalf_copied(&p, 0, NULL, NULL);
+        const size_t bytesB = TMM__TRIANGLE(&p) ? 0 : tmm__xhalf_copied(&p, 1, NULL, NULL);
+        if (bytesA + bytesB > 0)
+            memory = (char *)tmm__workspace((bytesA + 255) / 256 * 256 + bytesB, p.stream);
+        missing = bytesA + bytesB > 0 && memory == NULL;
+        if (memory != NULL) status = tmm__xhalf_align(&p, memory);
+    }
+    if (missing) { /* memory, or a map */
         memset(&by_mma, 0, sizeof by_mma);
-        by_mma.value = TMM_TENSOR;
+        by_mma.value = TMM_TENSOR, p.allowed &= ~(int)TMM__PACK;
         tmm__xhalf_mma_plan(&p, &by_mma);
         plan = &by_mma;
     }
@@ -18130,11 +18740,14 @@ static inline tmm_status tmm__xtensor(const tmm__xproduct *given, const tmm__pla
 #ifdef TMM_WITH_SYRK
     arguments[count++] = &p.triangle;
 #endif
-    const tmm_status status =
-        tmm__launch(plan->kernel,
-                    dim3((unsigned)(tiles.down * tiles.across), (unsigned)slices, p.batch),
-                    dim3(128), plan->bytes, arguments, p.stream);
-    return tmm__xsum(status, &p, slices, partials, TMM__SUM_GROUPS);
+    if (status == TMM_OK)
+        status = tmm__launch(plan->kernel,
+                             dim3((unsigned)(tiles.down * tiles.across), (unsigned)slices, p.batch),
+                             dim3(TMM__HALF_THREADS(plan->tile_m, plan->tile_n)), plan->bytes,
+                             arguments, p.stream);
+    status = tmm__xsum(status, &p, slices, partials, TMM__SUM_GROUPS);
+    if (memory != NULL) (void)cudaFreeAsync(memory, p.stream);
+    return status;
 }
 #endif
 /* src/tiledmm/kernels/tensor_half/thin_launch.h. PLAN and LAUNCHER of KERNEL THIN HALF.
@@ -18194,7 +18807,7 @@ static inline int tmm__xhalf_thin_way(const tmm__xhalf__thins *p, int n, tmm__xh
     w->way = n / 22, w->parts = parts[n / 2 % 11], w->on_one = w->way / 3 + 1;
     w->cols = w->way % 3 == 0 ? 16 : 32 << w->way % 3, w->high = (int)TMM__HALF_THIN_LINES;
     const int many = w->parts == 0 || w->parts > 8;
-    if ((w->cols == 16 && p->thin > 32) || (p->plain && (w->on_one > 1 || p->thin > w->cols)))
+    if ((w->cols == 16 && p->thin > 16) || (p->plain && (w->on_one > 1 || p->thin > w->cols)))
         return 0;
     if (many && (!p->cuts || w->on_one > 1 || p->thin > w->cols)) return 0;
     w->size = w->parts == 0 ? 4 : many ? 8 : w->parts;
@@ -18333,7 +18946,7 @@ static inline tmm_status tmm__xhalf_thin(tmm__xproduct *p, const tmm__plan *plan
     job.stage = tmm__xhalf_thin_stage(p, cols);
     /* What does not lie along k comes in boxes of 64 lines. */
     job.high = high, job.expected = job.stage - (job.turned_large ? rest / 64 * 64 : rest) * 128;
-    job.once = cols == 16 && job.across == 1 && (job.next_large || p->batch == 1);
+    job.once = job.across == 1 && (job.next_large || p->batch == 1);
     job.parts = plan->slices / slices, job.slices = slices;
     memset((void *)maps, 0, sizeof maps);
     *missing = 0;
@@ -20475,6 +21088,9 @@ static inline tmm_status tmm__xcheck_apart(const char *name, const tmm__area *X,
                                            long long batch)
 {
     const tmm__area C = tmm__area_of_operand(o, 2);
+    if (X->begin % sizeof(TMM_OUT) != 0) /* a pointer to void takes what is of another type */
+        return tmm__fail(TMM_ERROR_ARGUMENT, "%s is not aligned to %d bytes, an element of C", name,
+                         (int)sizeof(TMM_OUT));
     if (stride < 0)
         return tmm__fail(TMM_ERROR_ARGUMENT, "the stride of %s is negative: %lld", name, stride);
     if (stride > LLONG_MAX / (long long)sizeof(TMM_OUT) / batch)

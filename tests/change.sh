@@ -228,7 +228,7 @@ refused 's/128x64, 1, 64, 8, 1/128x64, 1, 64, 6, 1/' kernels/tensor_float/wgmma.
 refused 's/128x128, 32/128x128, 48/' kernels/tensor_int8/mma_sync.cuh "TMM__INT8_MMA_LIST: a warp's part"
 refused 's/128x96, 96, 6/128x96, 48, 6/' kernels/tensor_float/thin.cuh "TMM__THIN_LIST: a tile has 32, 64, 96 or 128 lines"
 refused 's/64x64, 64, 64, 4, 4/64x64, 64, 96, 4, 4/' kernels/tensor_half/mma_sync.cuh "TMM__HALF_LIST: tiles have 64 or 128 rows"
-refused 's/128x128, 128, 6/128x128, 192, 6/' kernels/tensor_half/wgmma.cuh "TMM__HALF_WGMMA_LIST: a tile has 128 or 256"
+refused 's/128x128, 128, 6/128x128, 160, 6/' kernels/tensor_half/wgmma.cuh "TMM__HALF_WGMMA_LIST: a tile has 128, 192"
 number skinny WARPS 4 "TMM__SKINNY_WARPS, _COPIES and _L must be 8, 4"
 number direct BLOCK 11 "TMM__DIRECT_BLOCK must be"
 end_refused

@@ -174,6 +174,7 @@ asked = numpy.dtype(numpy.float16 if "half" in sys.argv else numpy.float32)
 class RawModule:
     def __init__(self, code, options):
         assert "KERNEL REGISTER" in code and os.path.exists(options[0][2:] + "/tiledmm.cuh")
+        assert "-DTMM_SIMPLE" in options  # or CuPy compiles for 20 s what no demo launches
         assert ("-DTMM_WITH_HALF" in options) == (asked.itemsize == 2)
     def get_function(self, name):
         assert name[:10] == {"float32": "tmm_sgemm_", "float16": "tmm_hgemm_"}[asked.name]

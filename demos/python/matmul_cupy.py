@@ -20,7 +20,7 @@ def main():
         common.fail(f"no usable GPU: {error}")
 
     with open(common.HEADER, encoding="utf-8") as file:
-        options = ("-I" + common.FOLDER,) + (("-DTMM_WITH_HALF",) if args.type == "half" else ())
+        options = common.OPTIONS + (("-DTMM_WITH_HALF",) if args.type == "half" else ())
         module = cupy.RawModule(code=file.read(), options=options)
     kernel = module.get_function(f"tmm_{common.LETTERS[args.type]}gemm_{args.kernel}")
 

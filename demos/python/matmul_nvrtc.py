@@ -21,7 +21,7 @@ def compile_header(architecture):
     from cuda.bindings import nvrtc
     with open(common.HEADER, "rb") as file:
         program = checked(nvrtc.nvrtcCreateProgram(file.read(), b"tiledmm.cuh", 0, [], []))
-    options = [b"--gpu-architecture=" + architecture.encode(), b"-I" + common.FOLDER.encode()]
+    options = [o.encode() for o in ("--gpu-architecture=" + architecture, *common.OPTIONS)]
     status, = nvrtc.nvrtcCompileProgram(program, len(options), options)
     if int(status) != 0:
         log = b" " * checked(nvrtc.nvrtcGetProgramLogSize(program))

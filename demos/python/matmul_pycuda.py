@@ -9,6 +9,9 @@ import common
 # PyCUDA puts its source into extern "C" { }: kernels must be neither static nor extern "C" again.
 SOURCE = """
 #define TMM_KERNEL __global__
+#define TMM_SIMPLE
+#define TMM_NO_DOUBLE
+#define TMM_NO_INT
 #include "tiledmm.cuh"
 """
 

@@ -4,8 +4,7 @@
 #if TMM__HOST && !defined(TMM__ONCE)
 /* A GPU is described by what it does in a nanosecond (tmm__gpu), one that was not measured by
    its data sheet. A kernel is described by the clocks of its blocks (tmm__costs), those of an
-   H200, which GPUs share as far as they share instructions. bench/notes/choice.md says how they
-   were found. */
+   H200, which GPUs share as far as they share instructions: see bench/notes/choice.md. */
 
 /* Types that have numbers of their own. */
 enum { TMM__TUNED_AS_FLOAT, TMM__TUNED_AS_DOUBLE, TMM__TUNED_AS_OTHER, TMM__TUNED_TYPES };
@@ -50,7 +49,7 @@ enum {
     TMM__TUNED_TENSOR = 4,
     TMM__TUNED_FLOAT = 4,
     TMM__TUNED_THIN = 4,
-    TMM__TUNED_HALF = 2
+    TMM__TUNED_HALF = 3
 };
 /* Tiles of KERNEL PIPELINED: 64 x 128 or 128 x 64, and 128 x 128. */
 enum { TMM__SMALL_TILE, TMM__LARGE_TILE, TMM__TILE_SIZES };
@@ -112,9 +111,8 @@ typedef struct tmm__direct_costs {
     double share;   /* part by which it does for each group more that shares a row of A */
 } tmm__direct_costs;
 
-/* Clocks, if nothing else is said. */
-typedef struct tmm__costs {
-    double l2;      /* bytes that a multiprocessor copies from L2 in a clock, if all do */
+typedef struct tmm__costs { /* in clocks, if nothing else is said */
+    double l2;              /* bytes that a multiprocessor copies from L2 in a clock, if all do */
     double write;   /* times that a byte of C takes longer than one that is read, beyond L2 */
     double cached;  /* times that L2 is faster than memory */
     double exposed; /* part that shows of the shorter: blocks' clocks, or bytes through memory */
@@ -225,9 +223,9 @@ typedef struct tmm__costs {
         double add_more; /* more where a block has stored one before */
         double power;    /* as for TENSOR of double, where tensor cores are the limit */
     } thin;
-    /* KERNEL TENSOR HALF by mma.sync; by wgmma: once, a step of 64 k of a tile, and the tile. */
+    /* KERNEL TENSOR HALF by mma.sync; by wgmma: once, 64 k, a tile, one of partial sums, `odd` of a tile. */
     tmm__block_costs half[TMM__TUNED_HALF];
-    double half_wgmma[TMM__TUNED_HALF][3];
+    double half_wgmma[TMM__TUNED_HALF][5];
     /* KERNEL THIN HALF, in nanoseconds: the launch, a block, and each thin line that it stores alone; 64 k of 16,
        64 and 128 thin lines, and off 16 bytes; from asking for a stage to having it; blocks that share k, and each
        line that they add; operands from memory, by KERNEL TENSOR HALF and by this; KERNEL SUM, and each byte of it.
@@ -542,25 +540,27 @@ static const tmm__costs tmm__measured = {
     },
     {
         /* half */
-        {11000, 4000, {38, 29, 29, 29}, 0, 0, 0},
-        {5800, 1500, {22, 13, 11, 11}, 0, 0, 0},
+        {18000, 11300, {38.5, 36, 36, 36}, 0, 3.3, 10700},
+        {13100, 1830, {23.8, 16.5, 19, 19}, 0, 4.7, 5440},
+        {7810, 1360, {10.8, 8.2, 5.9, 8}, 0, 3.9, 1120},
     },
     {
         /* half by wgmma */
-        {2000, 1350, 4500},
-        {2700, 850, 2500},
+        {2600, 1420, 3750, 3150, 10000},
+        {3450, 830, 1950, 2550, 5000},
+        {3250, 1110, 2500, 2600, 7500},
     },
     {
         /* half thin */
-        {757, 2968, 2},        /* tile */
-        {115, 210, 298, 1510}, /* step */
-        1262,                  /* latency */
-        1.59,                  /* slower */
-        {674, 7.8},            /* cluster */
-        {2200, 2833},          /* memory */
-        {1e6, 1.6e5, 0.042},   /* asked */
-        9300,                  /* l2 */
-        {1030, 5.1e-5},        /* sum */
+        {471, 2690, 0.25},    /* tile */
+        {134, 253, 339, 650}, /* step */
+        1417,                 /* latency */
+        2.2,                  /* slower */
+        {898, 8.1},           /* cluster */
+        {2200, 2450},         /* memory */
+        {1e6, 2.9e5, 0.039},  /* asked */
+        8650,                 /* l2 */
+        {1840, 5.8e-5},       /* sum */
     },
     {
         /* int8 */

@@ -95,6 +95,10 @@ static inline size_t tmm__xhalf_copied(const tmm__xproduct *p, int is_B, char *m
 /* KERNEL THIN HALF: see thin_launch.h. */
 #ifndef TMM__HALF_ONCE
 enum { TMM__HALF_THIN_FIRST = 16 }; /* the number of its first instance */
+/* Ways to take an instance by wgmma: its number, and the blocks of a cluster. */
+enum { TMM__HALF_WAYS = 6 };
+static const int tmm__half_ways[TMM__HALF_WAYS][2] = {{0, 2}, {1, 2}, {2, 2},
+                                                      {0, 1}, {1, 1}, {2, 1}};
 #endif
 static inline void tmm__xhalf_thin_plan(const tmm__xproduct *p, tmm__plan *c);
 static inline tmm_status tmm__xhalf_thin(tmm__xproduct *p, const tmm__plan *plan, int *missing);
@@ -136,14 +140,26 @@ static inline int tmm__xtensor_competes(const tmm__xproduct *p, const tmm__xkern
            tmm__xtensor_takes(p, row) == TMM_OK;
 }
 
-/* The rectangle of C that has the last `rest` tiles of its triangle, or a few more; *q: the product of
-   whose C there are partial sums. */
-static inline tmm__last_tiles tmm__xhalf_last(const tmm__xproduct *p, int cols, int rest,
-                                              tmm__xproduct *q)
+/* The rectangle of C that has the last `rest` tiles, or a few more, in the order of bands of *band rows; *q:
+   the product of whose C there are partial sums. Tiles, of `rows` rows, are those of a cluster. */
+static inline tmm__last_tiles tmm__xhalf_last(const tmm__xproduct *p, int rows, int cols, int rest,
+                                              int *band, tmm__xproduct *q)
 {
-    const tmm__tiling t = tmm__tile(TMM__TRIANGLE(p), p->M, p->N, 256, cols);
-    const tmm__last_tiles last = tmm__last_of_triangle(&t, TMM__TRIANGLE(p), p->N, 256, 8, rest);
-    *q = *p;
+    const int least = TMM__TENSOR_BAND / 2;
+    const tmm__tiling t = tmm__tile(TMM__TRIANGLE(p), p->M, p->N, rows, cols);
+    tmm__last_tiles last = {0, 0, 0, 0, 0};
+    *band = TMM__TENSOR_BAND, *q = *p;
+    if (TMM__TRIANGLE(p))
+        last = tmm__last_of_triangle(&t, TMM__TRIANGLE(p), p->N, rows, TMM__TENSOR_BAND, rest);
+    /* The last band, of as many rows as leave the fewest tiles beyond `rest`. */
+    for (int n = TMM__TENSOR_BAND; n >= least && TMM__TRIANGLE(p) == 0; n--) {
+        const int down = (int)t.down, across = (int)t.across;
+        const int high = (down - 1) % n + 1, wide = (rest - 1) / high + 1;
+        if (wide > across || (last.tiles > 0 && high * wide >= last.tiles)) continue;
+        last.tiles = high * wide, *band = n;
+        last.row = (long long)(down - high) * rows, last.rows = p->M - last.row;
+        last.col = (long long)(across - wide) * cols, last.cols = p->N - last.col;
+    }
 #ifdef TMM_WITH_SYRK
     q->triangle = 0;
 #endif
@@ -151,65 +167,98 @@ static inline tmm__last_tiles tmm__xhalf_last(const tmm__xproduct *p, int cols, 
     return last;
 }
 
-/* The instance by wgmma that should be fastest, if that is below c->time. Blocks are persistent: the
-   busiest has so many rounds. Operands off 16 bytes are copied first. */
+/* Takes this way by wgmma if it should be faster than c->time: all tiles in slices of k, or, if `rest` is not
+   0, only the last ones. Clusters are persistent, and take items in turn. */
+static inline void tmm__xhalf_wgmma_try(const tmm__xproduct *p, tmm__plan *c, int way,
+                                        double copies, int rest, int slices)
+{
+    const int n = tmm__half_ways[way][0], cluster = tmm__half_ways[way][1], last_round = rest > 0;
+    const tmm__device *device = tmm__current_device();
+    const tmm__xhalf__wgmma *i = tmm__xhalf_wgmma(n);
+    const double *costs = tmm__tuned()->half_wgmma[n < TMM__TUNED_HALF ? n : 0];
+    const tmm__load load = tmm__xload(p, TMM__COST_TENSOR, 128, i->cols);
+    const tmm__tiling t = tmm__tile(TMM__TRIANGLE(p), p->M, p->N, 128 * cluster, i->cols);
+    const double tiles = t.down * t.across * p->batch,
+                 most = floor(device->processors / (double)cluster);
+    const double steps = ceil(p->K / 64.0);
+    tmm__xproduct q = *p;
+    int band, cut = slices > 1 ? TMM__PLAN_REDUCE : TMM__PLAN_WHOLE;
+    double parts = slices > 1 ? tiles : 0, busiest = 0;
+    if (last_round) {
+        const tmm__last_tiles last = tmm__xhalf_last(p, 128 * cluster, i->cols, rest, &band, &q);
+        if (last.tiles == 0) return;
+        rest = last.tiles, parts = rest, cut = TMM__PLAN_LAST_ROUND;
+    }
+    /* What is not shared by a cluster comes from L2 more often. TMA has some 1.15 times its rate. */
+    const double whole = tiles - parts, items = whole + parts * slices;
+    const double busy = fmin(items / most, 1), copied = (128 + i->cols / cluster) * 128.0;
+    const double step = fmax(costs[1], busy * copied / (1.15 * tmm__tuned()->l2));
+    const double odd = load.odd ? costs[4] * fmin(1, (double)p->N / i->cols) : 0;
+    /* The busiest is the first cluster, or the first of those that have a whole tile less. */
+    for (int of = 0; of < 2; of++) {
+        const double first = of == 0 ? 0 : fmod(whole, most);
+        const double own = first < items ? floor((items - first - 1) / most) + 1 : 0;
+        const double own_whole = first < whole ? floor((whole - first - 1) / most) + 1 : 0;
+        const double clocks = own_whole * (steps * step + costs[2] + odd) +
+                              (own - own_whole) * (ceil(steps / slices) * step + costs[3]);
+        busiest = fmax(busiest, clocks);
+    }
+    double time = device->gpu.launch + copies;
+    const double asked = fmin(items * cluster, load.processors) * i->bytes;
+    const double memory = tmm__half_memory_time(&load, asked, 0, &time);
+    time += tmm__overlapped(tmm__in_nanoseconds(costs[0] + busiest), memory);
+    if (slices > 1) time = tmm__host_time(time + tmm__xsum_time(&q, slices));
+    time = TMM__PLAN_GUESS(8 + way, cut, slices, time);
+    if (time >= c->time) return;
+    c->time = time, c->instance = 8 + way, c->kernel = i->kernel, c->bytes = i->bytes;
+    c->tile_m = 128, c->tile_n = i->cols, c->slices = slices, c->cut = cut, c->down = cluster;
+    c->rest = last_round ? rest : 0;
+}
+
+/* The instance by wgmma that should be fastest, if that is below c->time. Operands off 16 bytes are copied
+   first. */
 static inline void tmm__xhalf_wgmma_plan(const tmm__xproduct *p, tmm__plan *c)
 {
+    static const int slices[] = {1, 2, 3, 4, 5, 6, 7, 8, 12, 16, 24, 32};
     const tmm__device *device = tmm__current_device();
-    const double steps = ceil(p->K / 64.0), down = ceil(p->M / 128.0);
+    const double steps = ceil(p->K / 64.0);
     const tmm__xhalf__wgmma *i;
     const double copied = (double)tmm__xhalf_copied(p, 0, NULL, NULL) +
                           (TMM__TRIANGLE(p) ? 0 : (double)tmm__xhalf_copied(p, 1, NULL, NULL));
     const double copies = copied > 0 ? tmm__pack_time(copied) : 0;
+    const int cuts = (p->allowed & TMM__CUT_K) && device->pools;
     if (copied > 0 && (!(p->allowed & TMM__PACK) || !device->pools)) return;
-    for (int n = 0; (i = tmm__xhalf_wgmma(n)) != NULL; n++) {
-        tmm__load load = tmm__xload(p, TMM__COST_TENSOR, 128, i->cols);
-        const tmm__tiling by_pairs = tmm__tile(TMM__TRIANGLE(p), p->M, p->N, 256, i->cols);
-        const double pairs = 2 * by_pairs.down * by_pairs.across * p->batch;
-        if (pairs > INT_MAX - 65536) continue; /* items are counted in 32 bits */
-        for (int slices = 1; slices <= 32; slices *= 2) {
-            if (slices > 1 && (!(p->allowed & TMM__CUT_K) || !device->pools ||
-                               pairs * slices > load.processors || slices * 4 > steps))
-                break;
-            const double rounds = ceil((down > 1 ? pairs : load.blocks) * slices / load.processors);
-            const double *costs = tmm__tuned()->half_wgmma[n < TMM__TUNED_HALF ? n : 0];
-            const double clocks = costs[0] + rounds * (ceil(steps / slices) * costs[1] + costs[2]);
-            double time = device->gpu.launch + copies;
-            const double busy = fmin(load.blocks * slices, load.processors);
-            const double memory = tmm__half_memory_time(&load, busy * i->bytes, 0, &time);
-            time += tmm__overlapped(tmm__in_nanoseconds(clocks), memory);
-            if (slices > 1) time = tmm__host_time(time + tmm__xsum_time(p, slices));
-            const int cut = slices > 1 ? TMM__PLAN_REDUCE : TMM__PLAN_WHOLE;
-            time = TMM__PLAN_GUESS(8 + n, cut, slices, time);
-            if (time >= c->time) continue;
-            c->time = time, c->instance = 8 + n, c->kernel = i->kernel, c->bytes = i->bytes;
-            c->tile_m = 128, c->tile_n = i->cols, c->slices = slices, c->cut = cut, c->rest = 0;
-        }
-        /* Of a triangle, the tiles of a short last round in slices, which all run at once. */
-        const double most = floor(load.processors / 2), whole = floor(pairs / 2 / most);
-        const int rest = (int)(pairs / 2 - whole * most);
-        if (TMM__TRIANGLE(p) == 0 || p->batch > 1 || !(p->allowed & TMM__CUT_K) || !device->pools ||
-            down < 2 || whole < 1 || rest == 0)
+    for (int way = 0; way < (int)TMM__HALF_WAYS; way++) {
+        const int cluster = tmm__half_ways[way][1];
+        const double down = ceil(p->M / 128.0);
+        i = tmm__xhalf_wgmma(tmm__half_ways[way][0]);
+        /* Not if a block of a cluster had no rows, but two of them may have an odd number. A triangle is cut in
+           squares. */
+        if (i == NULL || down < cluster || (cluster == 1 && down > 1 && fmod(down, 2) == 0) ||
+            (TMM__TRIANGLE(p) && cluster != (down > 1 ? 2 : 1)))
             continue;
-        tmm__xproduct q;
-        const tmm__last_tiles last = tmm__xhalf_last(p, i->cols, rest, &q);
-        const int slices = last.tiles > 0 ? (int)fmin(most / last.tiles, fmin(steps / 4, 32)) : 0;
-        if (slices < 2) continue;
-        const double *costs = tmm__tuned()->half_wgmma[n < TMM__TUNED_HALF ? n : 0];
-        const double clocks = costs[0] + whole * (steps * costs[1] + costs[2]) +
-                              ceil(steps / slices) * costs[1] + costs[2];
-        double time = device->gpu.launch + copies +
-                      tmm__overlapped(tmm__in_nanoseconds(clocks), tmm__memory_time(&load));
-        time = tmm__host_time(time + tmm__xsum_time(&q, slices));
-        time = TMM__PLAN_GUESS(8 + n, TMM__PLAN_LAST_ROUND, slices, time);
-        if (time >= c->time) continue;
-        c->time = time, c->instance = 8 + n, c->kernel = i->kernel, c->bytes = i->bytes;
-        c->tile_m = 128, c->tile_n = i->cols, c->slices = slices, c->cut = TMM__PLAN_LAST_ROUND;
-        c->rest = last.tiles;
+        const tmm__tiling t = tmm__tile(TMM__TRIANGLE(p), p->M, p->N, 128 * cluster, i->cols);
+        const double tiles = t.down * t.across * p->batch,
+                     most = floor(device->processors / (double)cluster);
+        const int rest = (int)fmod(tiles, most);
+        if (tiles > INT_MAX / 2 - 65536) continue; /* items are counted in 32 bits */
+        /* A triangle is cut in squares, and these in two tiles at most. */
+        if (TMM__TRIANGLE(p) && i->cols % 128 != 0) continue;
+        for (int s = 0; s < (int)(sizeof slices / sizeof *slices); s++) {
+            if (s > 0 && (!cuts || slices[s] * 4 > steps)) break;
+            if (s == 0 || tiles * slices[s] <= 4 * most)
+                tmm__xhalf_wgmma_try(p, c, way, copies, 0, slices[s]);
+            if (s > 0 && tiles > most && rest > 0 && p->batch == 1 && rest * slices[s] <= 4 * most)
+                tmm__xhalf_wgmma_try(p, c, way, copies, rest, slices[s]);
+        }
     }
 }
 
-/* By mma.sync: takes the tile that should be fastest, and shares out k where few tiles have long sums. */
+/* By mma.sync: takes the tile that should be fastest, and shares out k where few tiles have long sums.
+   Operands off 16 bytes are copied first where that pays: then the instance has TMM__HALF_COPIED. */
+#ifndef TMM__HALF_ONCE
+enum { TMM__HALF_COPIED = 4 };
+#endif
 static inline void tmm__xhalf_mma_plan(const tmm__xproduct *p, tmm__plan *c)
 {
 #define TMM__ROW(pass, name, rows, cols, stages, blocks) \
@@ -219,12 +268,17 @@ static inline void tmm__xhalf_mma_plan(const tmm__xproduct *p, tmm__plan *c)
     const tmm__device *device = tmm__current_device();
     const int count = (int)(sizeof instances / sizeof *instances);
     const double steps = ceil(p->K / 32.0);
+    const double copied = (double)tmm__xhalf_copied(p, 0, NULL, NULL) +
+                          (TMM__TRIANGLE(p) ? 0 : (double)tmm__xhalf_copied(p, 1, NULL, NULL));
+    const int ways = copied > 0 && (p->allowed & TMM__PACK) && device->pools ? 2 : 1;
     c->time = HUGE_VAL;
-    for (int n = 0; n < count; n++) {
+    for (int way = 0; way < ways * count; way++) {
+        const int n = way % count, copies = way >= count;
         const tmm__xhalf__instance *i = &instances[n];
         tmm__load load = tmm__xload(p, TMM__COST_TENSOR, i->rows, i->cols);
         const double tiles = load.blocks;
         load.type = TMM__TUNED_AS_HALF;
+        if (copies) load.single = 0;
         if (i->bytes > device->shared) continue;
         for (int slices = 1; slices <= 32; slices *= 2) {
             if (slices > 1 && (!(p->allowed & TMM__CUT_K) || !device->pools ||
@@ -232,11 +286,13 @@ static inline void tmm__xhalf_mma_plan(const tmm__xproduct *p, tmm__plan *c)
                 break;
             load.blocks = tiles * slices, load.k = 32 * ceil(steps / slices);
             double time = tmm__launch_time(&tmm__tuned()->half[n < TMM__TUNED_HALF ? n : 0], &load);
+            if (copies) time += tmm__pack_time(copied);
             if (slices > 1) time = tmm__host_time(time + tmm__xsum_time(p, slices));
-            time =
-                TMM__PLAN_GUESS(n, slices > 1 ? TMM__PLAN_REDUCE : TMM__PLAN_WHOLE, slices, time);
+            const int instance = n + copies * TMM__HALF_COPIED;
+            time = TMM__PLAN_GUESS(instance, slices > 1 ? TMM__PLAN_REDUCE : TMM__PLAN_WHOLE,
+                                   slices, time);
             if (time >= c->time) continue;
-            c->time = time, c->instance = n, c->kernel = i->kernel, c->bytes = i->bytes;
+            c->time = time, c->instance = instance, c->kernel = i->kernel, c->bytes = i->bytes;
             c->tile_m = i->rows, c->tile_n = i->cols, c->slices = slices;
             c->cut = slices > 1 ? TMM__PLAN_REDUCE : TMM__PLAN_WHOLE;
         }
@@ -362,7 +418,7 @@ static inline tmm_status tmm__xhalf_run_wgmma(const tmm__xproduct *given, const 
 #endif
     job.turned_A = turned_A, job.turned_B = turned_B;
     job.next_A = p->batch > 1 && p->strideA > 0, job.next_B = p->batch > 1 && p->strideB > 0;
-    job.cluster = down > 1 ? 2 : 1;
+    job.cluster = plan->down;
     job.pairs_down = (int)((down - 1) / job.cluster + 1), job.across = (int)across;
     job.steps = (int)((p->K + 63) / 64);
 #ifdef TMM_WITH_SYRK
@@ -373,10 +429,15 @@ static inline tmm_status tmm__xhalf_run_wgmma(const tmm__xproduct *given, const 
     }
 #endif
     *missing = !tmm__xhalf_make_map(&maps[0], p, 0, turned_A ? 64 : 128) ||
-               !tmm__xhalf_make_map(&maps[1], p, 1, turned_B ? 64 : plan->tile_n / 2);
+               !tmm__xhalf_make_map(&maps[1], p, 1,
+                                    !turned_B                            ? plan->tile_n / 2
+                                    : TMM__HALF_WGMMA_BY_K(plan->tile_n) ? 32
+                                                                         : 64);
     tmm__xproduct q = *p;
     tmm__last_tiles last = {job.pairs_down * job.across, 0, p->M, 0, p->N};
-    if (plan->rest > 0) last = tmm__xhalf_last(p, plan->tile_n, plan->rest, &q);
+    job.band = TMM__TENSOR_BAND;
+    if (plan->rest > 0)
+        last = tmm__xhalf_last(p, 128 * job.cluster, plan->tile_n, plan->rest, &job.band, &q);
     if (status == TMM_OK && !*missing) {
         void *partials = tmm__xpartials(&q, &slices);
         const int tiles = job.pairs_down * job.across;
@@ -384,15 +445,15 @@ static inline tmm_status tmm__xhalf_run_wgmma(const tmm__xproduct *given, const 
         job.whole = partials == NULL ? INT_MAX : tiles - last.tiles;
         job.part_row = last.row, job.part_rows = last.rows;
         job.part_col = last.col, job.part_cols = last.cols;
-        job.boxed_C =
-            job.beta == 0 && (partials == NULL || job.whole > 0) && tmm__xhalf_map_C(&maps[2], p);
+        job.boxed_C = (partials == NULL || job.whole > 0) && tmm__xhalf_map_C(&maps[2], p);
         job.items = (int)((tiles + (slices - 1ll) * last.tiles) * p->batch);
         const long long most = device->processors / job.cluster;
         const unsigned blocks = (unsigned)(job.cluster * tmm__min(job.items, most > 0 ? most : 1));
         void *arguments[] = {&maps[0], &maps[1], &maps[2], &p->C, &job};
         status = tmm__launch_clusters(plan->kernel, dim3(blocks), 384, job.cluster, 1, plan->bytes,
                                       arguments, p->stream);
-        status = tmm__xsum(status, &q, slices, partials, TMM__SUM_GROUPS);
+        /* Of the last tiles, a thread adds all of an element: 8 threads took three times as long. */
+        status = tmm__xsum(status, &q, slices, partials, plan->rest > 0 ? 1 : TMM__SUM_GROUPS);
     }
     if (memory != NULL) (void)cudaFreeAsync(memory, p->stream);
     return status;
@@ -403,11 +464,22 @@ static inline tmm_status tmm__xtensor(const tmm__xproduct *given, const tmm__pla
     tmm__xproduct p = *given;
     tmm__plan by_mma;
     int slices, missing = 0;
+    tmm_status status = TMM_OK;
+    char *memory = NULL;
     if (plan->kernel != NULL && plan->instance >= 8) {
-        const tmm_status status = tmm__xhalf_run_wgmma(&p, plan, &missing);
+        status = tmm__xhalf_run_wgmma(&p, plan, &missing);
         if (!missing) return status;
+    } else if (plan->instance >= (int)TMM__HALF_COPIED) {
+        const size_t bytesA = tmm__xhalf_copied(&p, 0, NULL, NULL);
+        const size_t bytesB = TMM__TRIANGLE(&p) ? 0 : tmm__xhalf_copied(&p, 1, NULL, NULL);
+        if (bytesA + bytesB > 0)
+            memory = (char *)tmm__workspace((bytesA + 255) / 256 * 256 + bytesB, p.stream);
+        missing = bytesA + bytesB > 0 && memory == NULL;
+        if (memory != NULL) status = tmm__xhalf_align(&p, memory);
+    }
+    if (missing) { /* memory, or a map */
         memset(&by_mma, 0, sizeof by_mma);
-        by_mma.value = TMM_TENSOR;
+        by_mma.value = TMM_TENSOR, p.allowed &= ~(int)TMM__PACK;
         tmm__xhalf_mma_plan(&p, &by_mma);
         plan = &by_mma;
     }
@@ -423,10 +495,13 @@ static inline tmm_status tmm__xtensor(const tmm__xproduct *given, const tmm__pla
 #ifdef TMM_WITH_SYRK
     arguments[count++] = &p.triangle;
 #endif
-    const tmm_status status =
-        tmm__launch(plan->kernel,
-                    dim3((unsigned)(tiles.down * tiles.across), (unsigned)slices, p.batch),
-                    dim3(128), plan->bytes, arguments, p.stream);
-    return tmm__xsum(status, &p, slices, partials, TMM__SUM_GROUPS);
+    if (status == TMM_OK)
+        status = tmm__launch(plan->kernel,
+                             dim3((unsigned)(tiles.down * tiles.across), (unsigned)slices, p.batch),
+                             dim3(TMM__HALF_THREADS(plan->tile_m, plan->tile_n)), plan->bytes,
+                             arguments, p.stream);
+    status = tmm__xsum(status, &p, slices, partials, TMM__SUM_GROUPS);
+    if (memory != NULL) (void)cudaFreeAsync(memory, p.stream);
+    return status;
 }
 #endif

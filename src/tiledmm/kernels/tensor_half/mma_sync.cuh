@@ -4,38 +4,59 @@
    multiprocessor. */
 #ifndef TMM__HALF_LIST
 #define TMM__HALF_LIST(_)         \
-    _(1, 128x128, 128, 128, 4, 2) \
-    _(2, 64x64, 64, 64, 4, 4)
+    _(1, 128x256, 128, 256, 4, 1) \
+    _(2, 128x128, 128, 128, 4, 2) \
+    _(3, 64x64, 64, 64, 4, 4)
 #define TMM__HALF_ROWS   (TMM__HALF_LIST(TMM__VALUE_1) 0)
 #define TMM__HALF_COLS   (TMM__HALF_LIST(TMM__VALUE_2) 0)
 #define TMM__HALF_STAGES (TMM__HALF_LIST(TMM__VALUE_3) 0)
 #define TMM__HALF_BLOCKS (TMM__HALF_LIST(TMM__VALUE_4) 0)
-/* Bytes of shared memory: the stages of both operands. */
+/* Bytes of shared memory: the stages of both operands. A warp has rows / 2 rows and columns. */
 #define TMM__HALF_BYTES(rows, cols, stages) (((rows) + (cols)) * 64 * (stages))
+#define TMM__HALF_THREADS(rows, cols)       ((cols) / ((rows) / 2) * 64)
 #endif
 
 #if defined(TMM__PASS) && TMM__EMIT_TYPE && TMM__HALF_TENSOR
+/* An address in shared memory, as instructions of PTX take it. */
+#if defined(__CUDA_ARCH__)
+typedef unsigned tmm__xhalf_place;
+TMM__DEVICE tmm__xhalf_place tmm__xhalf_place_of(unsigned char *memory)
+{
+    return (unsigned)__cvta_generic_to_shared(memory);
+}
+TMM__DEVICE unsigned char *tmm__xhalf_at(tmm__xhalf_place place)
+{
+    return (unsigned char *)__cvta_shared_to_generic(place);
+}
+#else
+typedef size_t tmm__xhalf_place;
+TMM__DEVICE tmm__xhalf_place tmm__xhalf_place_of(unsigned char *memory)
+{
+    return (size_t)memory;
+}
+TMM__DEVICE unsigned char *tmm__xhalf_at(tmm__xhalf_place place)
+{
+    return (unsigned char *)place;
+}
+#endif
+
 /* Four matrices of 8 x 8 elements from shared memory (PTX ISA 9.7, "ldmatrix"). Lane l gives the
-   address of row l % 8 of matrix l / 8. fragment[i] gets the elements 2 (l % 4) and 2 (l % 4) + 1 of
-   row l / 4 of matrix i; or of its column l / 4, if they are `turned`, which lie elsewhere. One of
-   two predicated instructions: a branch would keep loads and products apart. */
-#define TMM__HALF_LOAD(fragment, lines, turns, turned)                                         \
-    asm volatile("{\n.reg .pred p;\nsetp.ne.s32 p, %6, 0;\n"                                   \
-                 "@p ldmatrix.sync.aligned.m8n8.x4.trans.shared.b16 {%0, %1, %2, %3}, [%5];\n" \
-                 "@!p ldmatrix.sync.aligned.m8n8.x4.shared.b16 {%0, %1, %2, %3}, [%4];\n}"     \
-                 : "=r"((fragment)[0]), "=r"((fragment)[1]), "=r"((fragment)[2]),              \
-                   "=r"((fragment)[3])                                                         \
-                 : "r"(lines), "r"(turns), "r"((int)(turned))                                  \
+   place of row l % 8 of matrix l / 8. fragment[i] gets the elements 2 (l % 4) and 2 (l % 4) + 1 of
+   row l / 4 of matrix i; or of its column l / 4, if they are `turned`. */
+#define TMM__HALF_LOAD(turned)                                                                \
+    asm volatile("ldmatrix.sync.aligned.m8n8.x4" turned ".shared.b16 {%0, %1, %2, %3}, [%4];" \
+                 : "=r"(fragment[0]), "=r"(fragment[1]), "=r"(fragment[2]), "=r"(fragment[3]) \
+                 : "r"(row)                                                                   \
                  : "memory")
-TMM__DEVICE void tmm__xhalf_load(unsigned *fragment, const unsigned char *stage, unsigned lines,
-                                 unsigned turns, bool turned)
+TMM__DEVICE void tmm__xhalf_load(unsigned *fragment, tmm__xhalf_place row, const int turned)
 {
 #if defined(__CUDA_ARCH__)
-    const unsigned at = (unsigned)__cvta_generic_to_shared(stage);
-    TMM__HALF_LOAD(fragment, at + lines, at + turns, turned);
+    if (turned)
+        TMM__HALF_LOAD(".trans");
+    else
+        TMM__HALF_LOAD("");
 #else
     const int lane = threadIdx.x % 32, two = lane % 4 * 2;
-    const size_t row = (size_t)stage + (turned ? turns : lines);
     for (int i = 0; i < 4; i++) {
         const size_t at =
             (size_t)__shfl_sync(0xffffffffu, (unsigned long long)row, 8 * i + lane / 4);
@@ -93,33 +114,36 @@ TMM__DEVICE void tmm__xhalf_mma(float *c, const unsigned *x, const unsigned *y)
 
 /* What a thread copies of the lines of an operand: chunks of 8 elements, from `from` on. */
 typedef struct tmm__xhalf_lines {
-    const TMM_TYPE *from;
-    long long hop, step;  /* elements: to the next chunk of the stage, to the next stage */
-    int place;            /* in bytes, in the stage */
-    int along_k, align;   /* bytes that a copy may have: 16, 4 or 2 */
-    int k;                /* of its first chunk, in the stage */
-    int valid;            /* elements of a chunk that exist, if its lines and k do */
-    int line, lines_left; /* of its first chunk if along k, else 0; lines of the tile */
+    const unsigned char *from;
+    long long hop, step; /* bytes: to the next chunk of the stage, to the next stage */
+    tmm__xhalf_place to; /* of its first chunk in the first stage */
+    unsigned exist;      /* bit i: the lines of chunk i */
+    int valid, align;    /* elements of a chunk that exist; bytes that a copy may have: 16, 4, 2 */
+    int whole;           /* 16, and all chunks are whole or not there, in all of the block */
+    int k, next_k;       /* of its first chunk in the stage; on to the next one's */
 } tmm__xhalf_lines;
 
-/* Prepares that for `lines` lines, a constant, from X on, of which lines_left exist. */
+/* Prepares that for `lines` lines, a constant, from X on, of which lines_left exist. turned: lines
+   are not contiguous along k. */
 TMM__DEVICE void tmm__xhalf_begin(tmm__xhalf_lines *s, const TMM_TYPE *X, long long line_stride,
-                                  long long k_stride, long long lines_left, const int lines)
+                                  long long k_stride, long long lines_left, tmm__xhalf_place to,
+                                  const int lines, const int threads, const int turned)
 {
-    const int thread = threadIdx.x, across = lines / 8;
-    s->along_k = k_stride == 1;
-    const size_t ends = (size_t)X | (size_t)(s->along_k ? line_stride : k_stride) * 2;
-    s->align = ends % 16 == 0 ? 16 : ends % 4 == 0 ? 4 : 2;
-    const int line = s->along_k ? thread / 4 : thread % across * 8;
-    s->k = s->along_k ? thread % 4 * 8 : thread / across;
-    s->hop = s->along_k ? 32 * line_stride : 128 / across * k_stride;
-    s->step = 32 * k_stride;
-    s->place = s->along_k ? line * 64 + (s->k / 8 ^ line / 2 % 4) * 16
-                          : (s->k * across + (line / 8 ^ s->k % 8)) * 16;
+    const int thread = threadIdx.x, across = lines / 8, down = turned ? 0 : threads / 4;
+    const size_t ends = (size_t)X | (size_t)(turned ? k_stride : line_stride) * 2;
+    const int line = turned ? thread % across * 8 : thread / 4;
     const long long left = lines_left - line;
-    s->line = s->along_k ? line : 0, s->lines_left = lines_left < lines ? (int)lines_left : lines;
-    s->valid = s->along_k || left >= 8 ? 8 : left > 0 ? (int)left : 0;
-    s->from = X + (s->along_k || left > 0 ? line * line_stride : 0) + s->k * k_stride;
+    s->align = ends % 16 == 0 ? 16 : ends % 4 == 0 ? 4 : 2;
+    s->k = turned ? thread / across : thread % 4 * 8, s->next_k = turned ? threads / across : 0;
+    s->hop = 2 * (down * line_stride + s->next_k * k_stride), s->step = 64 * k_stride;
+    TMM__HIDE_POINTER(s->hop); /* or the main loop would compute it again */
+    s->to = to + (turned ? (s->k * across + (line / 8 ^ s->k % 8)) * 16
+                         : line * 64 + (s->k / 8 ^ line / 2 % 4) * 16);
+    s->valid = !turned || left >= 8 ? 8 : left > 0 ? (int)left : 0;
+    s->whole = s->align == 16 && (!turned || lines_left >= lines || lines_left % 8 == 0);
+    s->exist = 0;
+    for (int i = 0; i < lines * 4 / threads; i++) s->exist |= (unsigned)(i * down < left) << i;
+    s->from = (const unsigned char *)(X + (left > 0 ? line * line_stride : 0) + s->k * k_stride);
 }
 
 /* Copies `valid` elements of a chunk, and zeros. */
@@ -143,68 +167,209 @@ TMM__DEVICE void tmm__xhalf_chunk(unsigned char *to, const TMM_TYPE *from, int v
     }
 }
 
-/* Copies a stage, of which k_left k exist. What does not exist becomes zeros. */
-TMM__DEVICE void tmm__xhalf_copy(tmm__xhalf_lines *s, unsigned char *stage, long long k_left,
-                                 const int lines)
+/* Copies 16 bytes, or zeros (PTX ISA 9.7, "cp.async": ignore-src). */
+TMM__DEVICE void tmm__xhalf_copy_16(tmm__xhalf_place to, const void *from, unsigned exists)
 {
-    const TMM_TYPE *from = s->from;
-    unsigned char *to = stage + s->place;
-    const int down = s->along_k ? 32 : 0;
-    int line = s->line;
-    if (s->align == 16 && k_left >= 32) {
+#if TMM__ASYNC
+    asm volatile("{\n.reg .pred p;\nsetp.eq.u32 p, %2, 0;\n"
+                 "cp.async.cg.shared.global.L2::128B [%0], [%1], 16, p;\n}" ::"r"(to),
+                 "l"(from), "r"(exists)
+                 : "memory");
+#else
+    tmm__copy_zfill(tmm__xhalf_at(to), from, 16, exists ? 16 : 0);
+#endif
+}
+
+/* Copies a stage whose chunks are whole, or have no line. */
+TMM__DEVICE void tmm__xhalf_copy_whole(tmm__xhalf_lines *s, unsigned stage, const int lines,
+                                       const int threads)
+{
 #pragma unroll
-        for (int i = 0; i < lines / 32; i++) {
-            tmm__copy_zfill(to + 2048 * i, from, 16,
-                            line + i * down < s->lines_left ? 2 * s->valid : 0);
-            from += s->hop;
-        }
-    } else {
-        int k = s->k;
+    for (int i = 0; i < lines * 4 / threads; i++)
+        tmm__xhalf_copy_16(s->to + stage + i * threads * 16, s->from + i * s->hop,
+                           s->exist >> i & 1);
+    s->from += s->step;
+}
+
+/* Copies any stage, of which k_left k exist. What does not exist becomes zeros. */
+TMM__DEVICE void tmm__xhalf_copy_any(tmm__xhalf_lines *s, unsigned stage, int k_left,
+                                     const int lines, const int threads)
+{
+    const unsigned char *from = s->from;
+    int k = s->k;
 #pragma unroll 1
-        for (int i = 0; i < lines / 32; i++) {
-            const long long more = k_left - k;
-            int valid = line < s->lines_left && more > 0 ? s->valid : 0;
-            if (s->along_k && valid > more) valid = more > 0 ? (int)more : 0;
-            tmm__xhalf_chunk(to + 2048 * i, from, valid, s->align);
-            from += s->hop;
-            line += down, k += s->along_k ? 0 : 1024 / lines;
-        }
+    for (int i = 0; i < lines * 4 / threads; i++) {
+        const int more = k_left - k, valid = s->next_k > 0 || more >= 8 ? s->valid : more;
+        tmm__xhalf_chunk(tmm__xhalf_at(s->to + stage + i * threads * 16), (const TMM_TYPE *)from,
+                         more > 0 && (s->exist >> i & 1) ? valid : 0, s->align);
+        from += s->hop, k += s->next_k;
     }
     s->from += s->step;
 }
 #endif
 
 #if defined(TMM__PASS) && TMM__HALF_TENSOR && (TMM__HALF_LIST(TMM__IN_PASS) 0)
-enum { tmm__half_bytes = TMM__HALF_BYTES(TMM__HALF_ROWS, TMM__HALF_COLS, TMM__HALF_STAGES) };
-static_assert((TMM__HALF_ROWS == 64 || TMM__HALF_ROWS == 128) &&
-                  (TMM__HALF_COLS == 64 || TMM__HALF_COLS == 128),
-              "TMM__HALF_LIST: tiles have 64 or 128 rows and columns: 2 x 2 warps");
+enum {
+    tmm__half_bytes = TMM__HALF_BYTES(TMM__HALF_ROWS, TMM__HALF_COLS, TMM__HALF_STAGES),
+    tmm__half_threads = TMM__HALF_THREADS(TMM__HALF_ROWS, TMM__HALF_COLS)
+};
+static_assert(
+    (TMM__HALF_ROWS == 64 || TMM__HALF_ROWS == 128) &&
+        (TMM__HALF_COLS == TMM__HALF_ROWS || TMM__HALF_COLS == 2 * TMM__HALF_ROWS),
+    "TMM__HALF_LIST: tiles have 64 or 128 rows, and as many columns or twice as many: 2 x 2 "
+    "or 2 x 4 warps");
 static_assert(TMM__HALF_STAGES >= 2, "TMM__HALF_LIST: one stage is copied while another is read");
 static_assert(TMM__HALF_BLOCKS * tmm__half_bytes <= 227 * 1024,
               "TMM__HALF_LIST: the stages of all blocks must fit into a multiprocessor");
 
-/* ============================== KERNEL TENSOR HALF ============================================ */
-/* Elements of 16 bits on tensor cores, sums in float. 4 warps, 2 x 2, have a tile of C; each has a
-   quarter of it in registers, as 16 x 8 parts:
+/* What a thread of KERNEL TENSOR HALF keeps through its main loop. */
+typedef struct tmm__half_warp {
+    float sum[TMM__HALF_ROWS / 32][TMM__HALF_ROWS / 16][4]; /* parts of 16 x 8 of C */
+    unsigned x[2][TMM__HALF_ROWS / 32][4];                  /* fragments of A for 16 k, twice, */
+    unsigned y[2][TMM__HALF_ROWS / 32][4];                  /* and of B */
+    tmm__xhalf_lines a, b;
+    tmm__xhalf_place memory; /* the ring of stages */
+    unsigned from_A, from_B; /* of the lane's first row of matrices in a stage, in bytes */
+    unsigned write, read;    /* the stages that are copied to and read next, in bytes */
+    int next;                /* the step to copy */
+} tmm__half_warp;
 
-             COLS / 2         COLS / 2
-           +----------------+----------------+
-           | warp 0         | warp 1         |   ROWS / 2      a stage: 32 k of the tile's lines
-           +----------------+----------------+                 of A, then of B; STAGES of them go
-           | warp 2         | warp 3         |   ROWS / 2      round
-           +----------------+----------------+
+/* Loads fragments number k, 0 or 1, of the stage that is read. Of an operand that is copied along k,
+   matrices have 16 lines and all of its 16 k; of any other, 16 k and all of these lines. */
+TMM__DEVICE void tmm__half_fragments(tmm__half_warp *w, const int k, const int turned_A,
+                                     const int turned_B)
+{
+    enum { ROWS = TMM__HALF_ROWS, COLS = TMM__HALF_COLS };
+    const tmm__xhalf_place stage = w->memory + w->read;
+#pragma unroll
+    for (int i = 0; i < ROWS / 32; i++)
+        tmm__xhalf_load(w->x[k][i],
+                        stage + (turned_A ? (w->from_A ^ 32 * i) + k * (ROWS * 32)
+                                          : (w->from_A ^ 32 * k) + i * 1024),
+                        turned_A);
+#pragma unroll
+    for (int j = 0; j < ROWS / 32; j++)
+        tmm__xhalf_load(w->y[k][j],
+                        stage + ROWS * 64 +
+                            (turned_B ? (w->from_B ^ 32 * j) + k * (COLS * 32)
+                                      : (w->from_B ^ 32 * k) + j * 1024),
+                        turned_B);
+}
+
+/* Multiplies them. */
+TMM__DEVICE void tmm__half_multiply(tmm__half_warp *w, const int k)
+{
+#pragma unroll
+    for (int i = 0; i < TMM__HALF_ROWS / 32; i++)
+#pragma unroll
+        for (int j = 0; j < TMM__HALF_ROWS / 16; j++)
+            tmm__xhalf_mma(w->sum[i][j], w->x[k][i], &w->y[k][j / 2][j % 2 * 2]);
+}
+
+/* Copies the next stage, if there is one, and goes through the one that is read: see the drawing. The ring
+   is filled by steps below 0. The copies of the first `whole` steps are whole in all of the block; fast, a
+   constant: so is this one. */
+TMM__DEVICE void tmm__half_stage(tmm__half_warp *w, const int step, int steps, int whole, int tail,
+                                 const int fast, const int turned_A, const int turned_B)
+{
+    enum {
+        ROWS = TMM__HALF_ROWS,
+        COLS = TMM__HALF_COLS,
+        STAGES = TMM__STAGES(TMM__HALF_STAGES),
+        STAGE = (ROWS + COLS) * 64
+    };
+    if (step >= 0) tmm__half_fragments(w, 1, turned_A, turned_B);
+    if (fast || w->next < whole) {
+        tmm__xhalf_copy_whole(&w->a, w->write, ROWS, tmm__half_threads);
+        tmm__xhalf_copy_whole(&w->b, w->write, COLS, tmm__half_threads);
+    } else if (w->next < steps) {
+        const int k_left = w->next < steps - 1 ? 32 : tail;
+        tmm__xhalf_copy_any(&w->a, w->write, k_left, ROWS, tmm__half_threads);
+        tmm__xhalf_copy_any(&w->b, w->write, k_left, COLS, tmm__half_threads);
+    }
+    tmm__copy_commit();
+    w->write = w->write == (STAGES - 1) * STAGE ? 0 : w->write + STAGE;
+    if (step < -1) return;
+    if (step >= 0) tmm__half_multiply(w, 0);
+    TMM__COPY_WAIT(STAGES - 2);
+    __syncthreads();
+    if (step >= 0) w->read = w->read == (STAGES - 1) * STAGE ? 0 : w->read + STAGE;
+    tmm__half_fragments(w, 0, turned_A, turned_B);
+    if (step >= 0) tmm__half_multiply(w, 1);
+}
+
+/* The same for all steps whose copies are whole. The operands' layouts are constants here: else there
+   would be a branch at each load, which keeps loads and products apart. */
+TMM__DEVICE void tmm__half_stages(tmm__half_warp *w, int whole, const int turned_A,
+                                  const int turned_B)
+{
+    int more = whole - w->next;
+    w->next = whole;
+#pragma unroll 1
+    do {
+        tmm__half_stage(w, 0, whole, whole, 32, 1, turned_A, turned_B);
+    } while (--more > 0);
+}
+
+/* Stores a warp's part of a whole tile, whose C is aligned to 8 bytes; C: the lane's first row, and the
+   part's first column. Of C of 16 bits two lanes exchange words, so that a row gets 32 bytes at once:
+       lane          | 0    | 1    | 2    | 3    |           | 0        | 2        | 1        | 3        |
+       part j        | j0   | j1   | j2   | j3   |    -->    | j0 j1    | j2 j3    |
+       part j + 1    | k0   | k1   | k2   | k3   |                                 | k0 k1    | k2 k3    | */
+TMM__DEVICE void tmm__half_store_whole(tmm__half_warp *w, TMM_OUT *C, long long ldc, TMM_SUM factor)
+{
+    enum { DOWN = TMM__HALF_ROWS / 32, ACROSS = TMM__HALF_ROWS / 16 };
+    const int lane = threadIdx.x % 32, odd = lane % 2;
+#pragma unroll
+    for (int h = 0; h < 2 * DOWN; h++, C += 8 * ldc) {
+#pragma unroll
+        for (int j = 0; j < ACROSS; j += 2) {
+            tmm__xouts2 x[2];
+            for (int n = 0; n < 4; n++)
+                x[n / 2].v[n % 2] =
+                    (TMM_OUT)(TMM__MUL(factor, w->sum[h / 2][j + n / 2][h % 2 * 2 + n % 2]) + 0);
+            TMM_OUT *to = C + 8 * j + lane % 4 * 2;
+            if (sizeof(TMM_OUT) == 2) {
+                unsigned words[2], both[2];
+                memcpy(words, x, sizeof words);
+                const unsigned got = __shfl_xor_sync(0xffffffffu, odd ? words[0] : words[1], 1);
+                both[0] = odd ? got : words[0], both[1] = odd ? words[1] : got;
+                *(uint2 *)(C + 8 * (j + odd) + lane % 4 / 2 * 4) = make_uint2(both[0], both[1]);
+            } else {
+                *(tmm__xouts2 *)to = x[0];
+                *(tmm__xouts2 *)(to + 8) = x[1];
+            }
+        }
+    }
+}
+
+/* ============================== KERNEL TENSOR HALF ============================================ */
+/* Elements of 16 bits on tensor cores, sums in float. 2 x 4 warps, or 2 x 2, have a tile of C; each has
+   64 x 64 of it, or 32 x 32, in registers, as 16 x 8 parts:
+
+             64        64        64        64
+           +---------+---------+---------+---------+
+           | warp 0  | warp 1  | warp 2  | warp 3  |  64      a stage: 32 k of the tile's lines
+           +---------+---------+---------+---------+          of A, then of B; STAGES of them go
+           | warp 4  | warp 5  | warp 6  | warp 7  |  64      round
+           +---------+---------+---------+---------+
 
    A stage has chunks of 8 elements, 16 bytes. An operand that is contiguous along k lies as
    [line][4 chunks], chunk c of line r at c ^ (r / 2 % 4); any other as [k][lines / 8 chunks], chunk c
    of row k at c ^ (k % 8). So ldmatrix, which reads 8 rows of 16 bytes, finds them in different
    banks, and turns the second kind around. Copies of 16 bytes do so, too.
 
+   Fragments for 16 k, a or b, are loaded while the ones before are multiplied, also across stages:
+       copies        | s3          | s0          | s1          |
+       ldmatrix      | s0 b | s1 a | s1 b | s2 a | s2 b | s3 a |
+       tensor cores  | s0 a | s0 b | s1 a | s1 b | s2 a | s2 b |
+                            |             |             |          barriers: s1, s2, s3 have arrived;
+                                                                   s0, s1, s2 may be copied to
    Blocks walk along bands of 8 rows of tiles. Where gridDim.y > 1, each has some steps of K, and
    leaves its sums in `partials` for KERNEL SUM.
-   A step of 128 x 128 is 1,048,576 operations and 16 KB from L2: 64 a byte. Its warps read 32 KB of
-   shared memory, copies store 16: 22 a byte, which bounds it on sm_90 (128 bytes a clock). Elsewhere
-   tensor cores do. */
-TMM_KERNEL void __launch_bounds__(128, TMM__HALF_BLOCKS)
+   A step of 128 x 256 is 2,097,152 operations and 24 KB from L2: 85 a byte; of 128 x 128, 64. Its warps
+   read 64 KB of shared memory, copies store 24: 23 a byte. */
+TMM_KERNEL void __launch_bounds__(tmm__half_threads, TMM__HALF_BLOCKS)
     tmm__gemm_half(long long M, long long N, long long K, TMM__ALPHA alpha,
                    const TMM_TYPE *__restrict__ A, long long rsA, long long csA, long long batchA,
                    const TMM_TYPE *__restrict__ B, long long rsB, long long csB, long long batchB,
@@ -215,10 +380,9 @@ TMM_KERNEL void __launch_bounds__(128, TMM__HALF_BLOCKS)
         ROWS = TMM__HALF_ROWS,
         COLS = TMM__HALF_COLS,
         STAGES = TMM__STAGES(TMM__HALF_STAGES),
-        DOWN = ROWS / 32,   /* parts of 16 rows of a warp, */
-        ACROSS = COLS / 16, /* and of 8 columns */
-        STAGE_A = ROWS * 64,
-        STAGE = STAGE_A + COLS * 64
+        PART = ROWS / 2,  /* a warp's rows and columns: */
+        DOWN = PART / 16, /* parts of 16 x 8 */
+        ACROSS = PART / 8
     };
     extern __shared__ __align__(16) unsigned char tmm__memory[];
     const int thread = threadIdx.x, warp = thread / 32, lane = thread % 32;
@@ -249,70 +413,57 @@ TMM_KERNEL void __launch_bounds__(128, TMM__HALF_BLOCKS)
     const long long all = (K + 31) / 32;
     const long long step0 = all * blockIdx.y / gridDim.y, end = all * (blockIdx.y + 1) / gridDim.y;
     const long long k0 = step0 * 32;
-    tmm__xhalf_lines a, b;
-    tmm__xhalf_begin(&a, A + blockIdx.z * batchA + tile_row * rsA + k0 * csA, rsA, csA,
-                     M - tile_row, ROWS);
-    tmm__xhalf_begin(&b, B + blockIdx.z * batchB + tile_col * csB + k0 * rsB, csB, rsB,
-                     N - tile_col, COLS);
-
-    /* Where the lane's rows of matrices lie in a stage, see tmm__xhalf_load: of 16 lines and all k
-       that are copied along k, or of 16 k and all lines. */
-    const int row0 = warp / 2 * (ROWS / 2), col0 = warp % 2 * (COLS / 2), eight = lane % 8;
-    const int rowA = row0 + lane % 16, kA = lane / 16 * 8 + eight;
-    const int rowB = col0 + lane / 16 * 8 + eight, kB = lane / 8 % 2 * 8 + eight;
-    const unsigned linesA = rowA * 64 + (lane / 16 ^ rowA / 2 % 4) * 16;
-    const unsigned linesB = STAGE_A + rowB * 64 + (lane / 8 % 2 ^ rowB / 2 % 4) * 16;
-    const unsigned turnsA = kA * (ROWS * 2) + ((row0 / 8 + lane / 8 % 2) ^ eight) * 16;
-    const unsigned turnsB = STAGE_A + kB * (COLS * 2) + ((col0 / 8 + lane / 16) ^ eight) * 16;
-
-    float sum[DOWN][ACROSS][4];
+    const int turned_A = csA != 1, turned_B = rsB != 1;
+    tmm__half_warp w;
+    w.memory = tmm__xhalf_place_of(tmm__memory);
+    tmm__xhalf_begin(&w.a, A + blockIdx.z * batchA + tile_row * rsA + k0 * csA, rsA, csA,
+                     M - tile_row, w.memory, ROWS, tmm__half_threads, turned_A);
+    tmm__xhalf_begin(&w.b, B + blockIdx.z * batchB + tile_col * csB + k0 * rsB, csB, rsB,
+                     N - tile_col, w.memory + ROWS * 64, COLS, tmm__half_threads, turned_B);
+    const int row0 = warp / (COLS / PART) * PART, col0 = warp % (COLS / PART) * PART;
+    const int eight = lane % 8, rowA = row0 + lane % 16, rowB = col0 + lane / 16 * 8 + eight;
+    const int kA = lane / 16 * 8 + eight, kB = lane / 8 % 2 * 8 + eight;
+    w.from_A = turned_A ? kA * (ROWS * 2) + ((row0 / 8 + lane / 8 % 2) ^ eight) * 16
+                        : rowA * 64 + (lane / 16 ^ rowA / 2 % 4) * 16;
+    w.from_B = turned_B ? kB * (COLS * 2) + ((col0 / 8 + lane / 16) ^ eight) * 16
+                        : rowB * 64 + (lane / 8 % 2 ^ rowB / 2 % 4) * 16;
+    w.write = w.read = 0, w.next = 0;
 #pragma unroll
-    for (int i = 0; i < DOWN; i++)
-#pragma unroll
-        for (int j = 0; j < ACROSS; j++)
-#pragma unroll
-            for (int n = 0; n < 4; n++) sum[i][j][n] = 0;
+    for (int i = 0; i < DOWN * ACROSS * 4; i++) w.sum[i / (ACROSS * 4)][i / 4 % ACROSS][i % 4] = 0;
 
-    int steps = (int)(end - step0), next = 0; /* next: the step to copy */
-    int write = 0, read = 0;
-    long long k_left = K - k0;
+    const int steps = (int)(end - step0), tail = end == all ? (int)(K - (end - 1) * 32) : 32;
+    const int whole = !w.a.whole || !w.b.whole ? 0 : tail == 32 ? steps : steps - 1;
 #pragma unroll 1
     for (int step = 1 - STAGES; step < steps; step++) {
-        if (step >= 0) {
-            TMM__COPY_WAIT(STAGES - 2);
-            __syncthreads(); /* all have read the stage that is written next */
+        if (step == 0 && w.next < whole) {
+            step = whole - (STAGES - 1);
+            if (!turned_A && !turned_B)
+                tmm__half_stages(&w, whole, 0, 0);
+            else if (!turned_A)
+                tmm__half_stages(&w, whole, 0, 1);
+            else if (!turned_B)
+                tmm__half_stages(&w, whole, 1, 0);
+            else
+                tmm__half_stages(&w, whole, 1, 1);
         }
-        if (next < steps) {
-            unsigned char *stage = tmm__memory + write * STAGE;
-            tmm__xhalf_copy(&a, stage, k_left, ROWS);
-            tmm__xhalf_copy(&b, stage + STAGE_A, k_left, COLS);
-            k_left -= 32, next++;
-            write = write + 1 == STAGES ? 0 : write + 1;
-        }
-        tmm__copy_commit();
-        if (step < 0) continue;
-        const unsigned char *stage = tmm__memory + read * STAGE;
-#pragma unroll
-        for (int k = 0; k < 2; k++) { /* 16 of the stage's k */
-            unsigned x[DOWN][4], y[ACROSS / 2][4];
-#pragma unroll
-            for (int i = 0; i < DOWN; i++)
-                tmm__xhalf_load(x[i], stage, (linesA ^ 32 * k) + i * 1024,
-                                (turnsA ^ 32 * i) + k * (ROWS * 32), !a.along_k);
-#pragma unroll
-            for (int j = 0; j < ACROSS / 2; j++)
-                tmm__xhalf_load(y[j], stage, (linesB ^ 32 * k) + j * 1024,
-                                (turnsB ^ 32 * j) + k * (COLS * 32), !b.along_k);
-#pragma unroll
-            for (int i = 0; i < DOWN; i++)
-#pragma unroll
-                for (int j = 0; j < ACROSS; j++)
-                    tmm__xhalf_mma(sum[i][j], x[i], &y[j / 2][j % 2 * 2]);
-        }
-        read = read + 1 == STAGES ? 0 : read + 1;
+        tmm__half_stage(&w, step, steps, whole, tail, 0, turned_A, turned_B);
+        w.next++;
     }
 
     C += blockIdx.z * batchC;
+#ifndef TMM_EPILOGUE
+    int whole_C = tile_row + ROWS <= M && tile_col + COLS <= N && triangle == 0 &&
+                  partials == NULL && (TMM_SUM)beta == 0 &&
+                  ((size_t)C | (size_t)ldc * sizeof(TMM_OUT)) % 8 == 0;
+#ifdef TMM_WITH_EPILOGUE
+    whole_C &= !alpha.after.active;
+#endif
+    if (whole_C) {
+        tmm__half_store_whole(&w, C + (tile_row + row0 + lane / 4) * ldc + tile_col + col0, ldc,
+                              (TMM_SUM)TMM__FACTOR(alpha));
+        return;
+    }
+#endif
     if (partials != NULL) partials += (blockIdx.z * gridDim.y + blockIdx.y) * (M * N);
     const bool aligned = ((size_t)C | (size_t)ldc * sizeof(TMM_OUT)) % (2 * sizeof(TMM_OUT)) == 0;
     const long long col1 = tile_col + col0 + lane % 4 * 2;
@@ -333,7 +484,7 @@ TMM_KERNEL void __launch_bounds__(128, TMM__HALF_BLOCKS)
                     tmm__triangle_mask(triangle, tmm__column_mask(col, 2, 0, N), below, 8 * j);
                 if (partials != NULL) {
                     for (int n = 0; n < 2; n++)
-                        if (mask >> n & 1) partials[row * N + col + n] = sum[0][j][2 * h + n];
+                        if (mask >> n & 1) partials[row * N + col + n] = w.sum[0][j][2 * h + n];
                 } else if ((TMM_SUM)beta != 0) {
                     old[j] = tmm__xload2(C + row * ldc + col, aligned, mask);
                 }
@@ -345,7 +496,7 @@ TMM_KERNEL void __launch_bounds__(128, TMM__HALF_BLOCKS)
                 const unsigned mask =
                     tmm__triangle_mask(triangle, tmm__column_mask(col, 2, 0, N), below, 8 * j);
                 tmm__xstore2(C + row * ldc + col, row, col, aligned, mask, alpha, beta, old[j],
-                             &sum[0][j][2 * h]);
+                             &w.sum[0][j][2 * h]);
             }
         }
 #pragma unroll
@@ -353,7 +504,7 @@ TMM_KERNEL void __launch_bounds__(128, TMM__HALF_BLOCKS)
 #pragma unroll
             for (int j = 0; j < ACROSS; j++)
 #pragma unroll
-                for (int n = 0; n < 4; n++) sum[below - 1][j][n] = sum[below][j][n];
+                for (int n = 0; n < 4; n++) w.sum[below - 1][j][n] = w.sum[below][j][n];
     }
 }
 #endif

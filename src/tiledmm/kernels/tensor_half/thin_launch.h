@@ -55,7 +55,7 @@ static inline int tmm__xhalf_thin_way(const tmm__xhalf__thins *p, int n, tmm__xh
     w->way = n / 22, w->parts = parts[n / 2 % 11], w->on_one = w->way / 3 + 1;
     w->cols = w->way % 3 == 0 ? 16 : 32 << w->way % 3, w->high = (int)TMM__HALF_THIN_LINES;
     const int many = w->parts == 0 || w->parts > 8;
-    if ((w->cols == 16 && p->thin > 32) || (p->plain && (w->on_one > 1 || p->thin > w->cols)))
+    if ((w->cols == 16 && p->thin > 16) || (p->plain && (w->on_one > 1 || p->thin > w->cols)))
         return 0;
     if (many && (!p->cuts || w->on_one > 1 || p->thin > w->cols)) return 0;
     w->size = w->parts == 0 ? 4 : many ? 8 : w->parts;
@@ -194,7 +194,7 @@ static inline tmm_status tmm__xhalf_thin(tmm__xproduct *p, const tmm__plan *plan
     job.stage = tmm__xhalf_thin_stage(p, cols);
     /* What does not lie along k comes in boxes of 64 lines. */
     job.high = high, job.expected = job.stage - (job.turned_large ? rest / 64 * 64 : rest) * 128;
-    job.once = cols == 16 && job.across == 1 && (job.next_large || p->batch == 1);
+    job.once = job.across == 1 && (job.next_large || p->batch == 1);
     job.parts = plan->slices / slices, job.slices = slices;
     memset((void *)maps, 0, sizeof maps);
     *missing = 0;

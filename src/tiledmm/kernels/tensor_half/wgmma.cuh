@@ -4,9 +4,13 @@
 #ifndef TMM__HALF_WGMMA_LIST
 #define TMM__HALF_WGMMA_LIST(_) \
     _(1, 128x256, 256, 4)       \
-    _(2, 128x128, 128, 6)
+    _(2, 128x128, 128, 6)       \
+    _(3, 128x192, 192, 4)
 #define TMM__HALF_WGMMA_COLS   (TMM__HALF_WGMMA_LIST(TMM__VALUE_1) 0)
 #define TMM__HALF_WGMMA_STAGES (TMM__HALF_WGMMA_LIST(TMM__VALUE_2) 0)
+/* Two blocks of a cluster copy half of B each: lines; or, if B does not lie along k and half of its columns
+   are no whole boxes of 64, half of the k. */
+#define TMM__HALF_WGMMA_BY_K(cols) ((cols) % 128 != 0)
 /* Shared memory: the stages, to which 1024 bytes align, and 4 KB through which each of 8 warps stores. */
 #define TMM__HALF_WGMMA_BYTES(cols, stages) ((stages) * (128 + (cols)) * 128 + 1024 + 8 * 4096)
 #endif
@@ -29,11 +33,12 @@ typedef struct tmm__half_job {
     tmm__after after;
 #endif
     float *partials;
-    int boxed_C;            /* beta is 0, and TMA can store C */
+    int boxed_C;            /* TMA can store C */
     int turned_A, turned_B; /* operands that do not lie along k */
     int next_A, next_B;     /* 0: all products of the batch share it, else 1 */
     int pairs_down, across; /* tiles: those of a cluster lie above each other */
     int cluster, steps, items;
+    int band;                /* rows of pairs that are walked together */
     int whole, rest, slices; /* items from `whole` on are slices, of the last `rest` tiles */
 #ifdef TMM_WITH_SYRK
     int triangle, squares, ratio_log2; /* of pairs of tiles, see once/triangle.cuh */
@@ -60,14 +65,15 @@ TMM__DEVICE tmm__half_item tmm__half_find(const tmm__half_job *job, int item, in
     tmm__half_item at;
     /* Of 32 bits without signs, and none where it is 1: divisions are what a block begins with. */
     const bool cut = item >= job->whole;
-    const unsigned number = cut ? item - job->whole : item, across8 = 8 * job->across;
+    const unsigned number = cut ? item - job->whole : item, wide = job->band * job->across;
     const unsigned tiles = cut ? job->rest : job->pairs_down * job->across;
     const unsigned turn = number < tiles ? 0 : number / tiles;
     const unsigned tile = (cut ? job->whole : 0) + (number - turn * tiles);
-    const unsigned band = tile < across8 ? 0 : tile / across8, place = tile - band * across8;
-    const unsigned high = min(8u, job->pairs_down - band * 8), right = place / high;
+    const unsigned band = tile < wide ? 0 : tile / wide, place = tile - band * wide;
+    const unsigned high = min((unsigned)job->band, job->pairs_down - band * job->band),
+                   right = place / high;
     const unsigned slices = cut ? job->slices : 1;
-    int down = band * 8 + (place - right * high), across = right;
+    int down = band * job->band + (place - right * high), across = right;
 #ifdef TMM_WITH_SYRK
     if (job->triangle != 0)
         tmm__triangle_tile(job->triangle, job->squares, job->ratio_log2, &down, &across);
@@ -117,6 +123,15 @@ TMM__DEVICE void tmm__half_box_out(const tmm__half_map *map, unsigned from, int 
 }
 #define TMM__HALF_BOXES_WAIT(pending) \
     asm volatile("cp.async.bulk.wait_group.read %0;" ::"n"(pending) : "memory")
+/* Waits for a place for the next box: the first of a tile for all boxes before, as their number is odd or
+   even. */
+TMM__DEVICE void tmm__half_boxes_wait(bool first)
+{
+    if (first)
+        TMM__HALF_BOXES_WAIT(0);
+    else
+        TMM__HALF_BOXES_WAIT(1);
+}
 
 /* Arrives at the barrier that is at this place in block `rank` of the cluster. */
 TMM__DEVICE void tmm__half_arrive(unsigned barrier, int rank)
@@ -152,6 +167,14 @@ TMM__DEVICE void tmm__half_arrive(unsigned barrier, int rank)
                                               "%126, %127}, %128, %129, p, 1, 1, " turns_a      \
                                               ", " turns_b ";\n}"                               \
                          : TMM__H64(0), TMM__H64(64)                                            \
+                         : "l"(a), "l"(b));                                                     \
+        else if (cols == 192)                                                                   \
+            asm volatile("{\n.reg .pred p;\nsetp.ne.b32 p, 1, 0;\n"                             \
+                         "wgmma.mma_async.sync.aligned.m64n192k16.f32." type "." type           \
+                         " {" TMM__H64_NAMES TMM__TEN(6) TMM__TEN(7) TMM__TEN(                  \
+                             8) "%90, %91, %92, %93, %94, %95}, %96, %97, p, 1, 1, " turns_a    \
+                                ", " turns_b ";\n}"                                             \
+                         : TMM__H64(0), TMM__H16(64), TMM__H16(80)                              \
                          : "l"(a), "l"(b));                                                     \
         else if (cols == 16)                                                                    \
             asm volatile("{\n.reg .pred p;\nsetp.ne.b32 p, 1, 0;\n"                             \
@@ -189,13 +212,15 @@ TMM__DEVICE void tmm__half_arrive(unsigned barrier, int rank)
 TMM__DEVICE void tmm__xhalf_step(float *c, unsigned at, int group, const int cols,
                                  const int turned_A, const int turned_B)
 {
+    /* A tenth of the instructions of a step made descriptors, each from its address: now the low words of
+       the first ones are added to. Columns of B that lie along them are 8192 bytes further on each 64. */
+    const unsigned long long all = tmm__descriptor(0) - (1ull << 16);
+    const unsigned first_A = (unsigned)tmm__descriptor(at + group * 8192);
+    const unsigned first_B = (unsigned)tmm__descriptor(at + 16384) + (turned_B ? 511u << 16 : 0);
 #pragma unroll
     for (int k = 0; k < 4; k++) {
-        const unsigned long long a =
-            tmm__descriptor(at + group * 8192 + k * (turned_A ? 2048 : 32));
-        const unsigned long long b =
-            tmm__descriptor(at + 16384 + k * (turned_B ? 2048 : 32)) +
-            (turned_B ? 511ull << 16 : 0); /* 64 columns further on: 8192 bytes */
+        const unsigned long long a = all | (first_A + k * (turned_A ? 128 : 2));
+        const unsigned long long b = all | (first_B + k * (turned_B ? 128 : 2));
         if (turned_A && turned_B)
             TMM__HALF_PRODUCT(TMM__HALF_TYPE, "1", "1");
         else if (turned_A)

@@ -1,11 +1,12 @@
 /* src/tiledmm/kernels/tensor_half/wgmma_kernel.cuh. Elements of 16 bits by wgmma: the kernel.
-   Uses: kernels/common/tensor_ptx.cuh, wgmma.cuh, wgmma_store.cuh, once/. Used by: launch.h. */
+   Uses: kernels/common/tensor_ptx.cuh, kernels/tensor_half/, once/. Used by: launch.h. */
 #if defined(TMM__PASS) && TMM__HALF_TENSOR && (TMM__HALF_WGMMA_LIST(TMM__IN_PASS) 0)
 enum {
     tmm__half_wgmma_bytes = TMM__HALF_WGMMA_BYTES(TMM__HALF_WGMMA_COLS, TMM__HALF_WGMMA_STAGES)
 };
-static_assert(TMM__HALF_WGMMA_COLS == 128 || TMM__HALF_WGMMA_COLS == 256,
-              "TMM__HALF_WGMMA_LIST: a tile has 128 or 256 columns");
+static_assert(TMM__HALF_WGMMA_COLS == 128 || TMM__HALF_WGMMA_COLS == 192 ||
+                  TMM__HALF_WGMMA_COLS == 256,
+              "TMM__HALF_WGMMA_LIST: a tile has 128, 192 or 256 columns");
 static_assert(TMM__HALF_WGMMA_STAGES >= 2 && tmm__half_wgmma_bytes <= 227 * 1024 - 256,
               "TMM__HALF_WGMMA_LIST: stages must be 2 at least, and fit into 227 KB");
 /* KERNEL TENSOR HALF by wgmma. 384 threads: one of the first warpgroup copies by TMA, two warpgroups
@@ -13,7 +14,7 @@ static_assert(TMM__HALF_WGMMA_STAGES >= 2 && tmm__half_wgmma_bytes <= 227 * 1024
        A, 128 lines    [line][64 k], or two boxes of [64 k][64 lines] if it does not lie along k
        B, COLS lines   the same; two boxes of lines, or COLS / 64
    with the swizzle of 128 bytes. Two blocks of a cluster have the same columns, and copy half of B each,
-   to both. Blocks are persistent: each takes tile after tile, in bands of 8 rows of pairs.
+   to both. Blocks are persistent: each takes tile after tile, in bands of rows of pairs.
 
    A step of 128 x 256 is 4.2 million operations; a block copies 32 KB for it from L2: 131 a byte. Tensor
    cores read B once for 64 rows. They bound it where K is long; below, filling and storing count. */
@@ -27,7 +28,8 @@ TMM_KERNEL void __launch_bounds__(384, 1)
     enum {
         COLS = TMM__HALF_WGMMA_COLS,
         STAGES = TMM__HALF_WGMMA_STAGES,
-        STAGE = (128 + COLS) * 128
+        STAGE = (128 + COLS) * 128,
+        BY_K = TMM__HALF_WGMMA_BY_K(COLS)
     };
     extern __shared__ __align__(16) unsigned char tmm__memory[];
     __shared__ __align__(8) unsigned long long full[STAGES], empty[STAGES];
@@ -72,7 +74,10 @@ TMM_KERNEL void __launch_bounds__(384, 1)
                 for (int half = first; half < first + mine; half++) {
                     const unsigned toB = to + 16384 + half * (COLS * 64);
                     const int col = at.col + half * (COLS / 2);
-                    for (int i = 0; job.turned_B && i < COLS / 128; i++)
+                    for (int i = 0; BY_K && job.turned_B && i < COLS / 64; i++)
+                        tmm__half_box(to + 16384 + i * 8192 + half * 4096, &map_B, at.col + i * 64,
+                                      k + half * 32, zB, barrier, (1 << cluster) - 1);
+                    for (int i = 0; !BY_K && job.turned_B && i < COLS / 128; i++)
                         tmm__half_box(toB + i * 8192, &map_B, col + i * 64, k, zB, barrier,
                                       (1 << cluster) - 1);
                     if (!job.turned_B)
@@ -98,6 +103,8 @@ TMM_KERNEL void __launch_bounds__(384, 1)
                                    (job.after.product + at.product) * job.after.strideD,
                                job.after.ldd, &job, at.row + warp * 16, at.col, COLS);
 #endif
+            tmm__xhalf_biases biases;
+            tmm__xhalf_load_biases(&biases, &job, &at, warp, COLS);
             float sum[COLS / 2];
 #pragma unroll
             for (int i = 0; i < COLS / 2; i++) sum[i] = 0;
@@ -113,7 +120,10 @@ TMM_KERNEL void __launch_bounds__(384, 1)
             else
                 tmm__xhalf_sum(sum, &stage, &parity, at.steps, stages, fulls, empties, group,
                                cluster, ahead, STAGES, COLS, 0, 0);
-            if (tmm__xhalf_by_boxes(&job, &at, COLS)) {
+            const int way = tmm__xhalf_by_boxes(&job, &at, COLS);
+            if (way == TMM__HALF_MORE) {
+                tmm__xhalf_more_boxes(&map_C, &job, C, stages + own, sum, &at, warp, &biases, COLS);
+            } else if (way == TMM__HALF_BY_BOXES) {
                 tmm__xhalf_store_boxes(&map_C, &job, stages + own, sum, at.row + warp * 16, at.col,
                                        at.product, COLS);
             } else {
