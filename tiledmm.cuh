@@ -2446,7 +2446,7 @@ static const tmm__costs tmm__measured = {
         1417,                 /* latency */
         2.2,                  /* slower */
         {898, 8.1},           /* cluster */
-        {2200, 2450},         /* memory */
+        {2200, 1100},         /* memory */
         {1e6, 2.9e5, 0.039},  /* asked */
         8650,                 /* l2 */
         {1840, 5.8e-5},       /* sum */
