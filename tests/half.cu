@@ -196,7 +196,7 @@ int main(int count, char **words)
     h_vectors(), hs_vectors(), half_vectors();
     h_thin(COUNT), hs_thin(COUNT), half_thin(COUNT);
 #ifndef TMM_SIMPLE
-    h_mma(COUNT), hs_mma(COUNT), half_mma(COUNT);
+    h_mma(2 * COUNT), hs_mma(2 * COUNT), half_mma(2 * COUNT);
     h_aligned(), hs_aligned(), half_aligned();
     h_stored(), hs_stored(), half_stored();
     test_items();
@@ -211,7 +211,7 @@ int main(int count, char **words)
     b_vectors(), bs_vectors();
     b_thin(COUNT), bs_thin(COUNT);
 #ifndef TMM_SIMPLE
-    b_mma(COUNT), bs_mma(COUNT);
+    b_mma(2 * COUNT), bs_mma(2 * COUNT);
     b_aligned(), bs_aligned();
     b_stored(), bs_stored();
 #ifndef __CUCC__
@@ -528,7 +528,9 @@ static void TEST(_mma)(int count)
     double most = 0;
     int beside = 0, found = 0;
     for (int n = 0; n < count; n++) {
-        const int odd = n / 3 % 4 == 3 ? n / 12 % 3 : 0, round = odd || n % 2 ? 1 : 8;
+        const int odd = n % 4 == 3 ? 1 + n / 4 % 2 : 0, round = odd ? 1 : n % 4 == 1 ? 2 : 8;
+        const int copied = odd && n / 8 % 2 == 0; /* first, to lines of 16 bytes */
+        const long long batch = n % 5 == 0 ? 2 : 1;
         const long long M = round * (1 + random_below(400 / round));
         const long long N = round * (1 + random_below(500 / round));
         const long long K =
@@ -536,9 +538,10 @@ static void TEST(_mma)(int count)
         const int adds = n / 2 % 3 == 1, ops = n / 3 % 4;
         double worst;
         tmm_status status;
-        wants_instance = n % 3, wants_slices = K < 512 ? 1 : 1 << random_below(3), found_plans = 0;
+        wants_instance = n % 3 + 4 * copied, found_plans = 0;
+        wants_slices = K < 512 || batch > 1 ? 1 : 1 << random_below(3);
         const int at_once =
-            TEST(_product)(TMM_TENSOR, ops, M, N, K, 1 + n % 2, adds, odd, &worst, &status);
+            TEST(_product)(TMM_TENSOR, ops, M, N, K, batch, adds, odd, &worst, &status);
         found += found_plans > 0;
         beside += at_once;
         if (!(worst <= most)) most = worst;

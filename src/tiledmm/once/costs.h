@@ -24,7 +24,7 @@ static inline double tmm__rate(int capability, tmm__family family, int type)
     if (type == TMM__TUNED_AS_FLOAT) return capability < 86 && capability != 61 ? 64 : 128;
     if (type == TMM__TUNED_AS_OTHER) return 64;
     if (type == TMM__TUNED_AS_HALF) /* by mma.sync; of wgmma sm_90 gives it some 0.62 */
-        return capability == 80 ? 1024 : capability == 90 || capability == 100 ? 2560 : 512;
+        return capability == 80 ? 1024 : capability == 90 || capability == 100 ? 1280 : 512;
     if (capability == 60 || capability == 70) return 32;
     if (!many) return 2;
     return (capability == 90 ? 64 : 32) * (tensor ? 2 : 1);

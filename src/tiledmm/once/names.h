@@ -412,6 +412,7 @@
 #define tmm__half_multiply     TMM__INSTANCE(half_multiply_, HALF)
 #define tmm__half_stage        TMM__INSTANCE(half_stage_, HALF)
 #define tmm__half_stages       TMM__INSTANCE(half_stages_, HALF)
+#define tmm__half_store_whole  TMM__INSTANCE(half_store_whole_, HALF)
 #define tmm__half_threads      TMM__INSTANCE(half_threads_, HALF)
 #define tmm__half_warp         TMM__INSTANCE(half_warp_, HALF)
 #define tmm__gemm_tensor       TMM__INSTANCE(gemm_tensor_, TENSOR)

@@ -254,7 +254,11 @@ static inline void tmm__xhalf_wgmma_plan(const tmm__xproduct *p, tmm__plan *c)
     }
 }
 
-/* By mma.sync: takes the tile that should be fastest, and shares out k where few tiles have long sums. */
+/* By mma.sync: takes the tile that should be fastest, and shares out k where few tiles have long sums.
+   Operands off 16 bytes are copied first where that pays: then the instance has TMM__HALF_COPIED. */
+#ifndef TMM__HALF_ONCE
+enum { TMM__HALF_COPIED = 4 };
+#endif
 static inline void tmm__xhalf_mma_plan(const tmm__xproduct *p, tmm__plan *c)
 {
 #define TMM__ROW(pass, name, rows, cols, stages, blocks) \
@@ -264,12 +268,17 @@ static inline void tmm__xhalf_mma_plan(const tmm__xproduct *p, tmm__plan *c)
     const tmm__device *device = tmm__current_device();
     const int count = (int)(sizeof instances / sizeof *instances);
     const double steps = ceil(p->K / 32.0);
+    const double copied = (double)tmm__xhalf_copied(p, 0, NULL, NULL) +
+                          (TMM__TRIANGLE(p) ? 0 : (double)tmm__xhalf_copied(p, 1, NULL, NULL));
+    const int ways = copied > 0 && (p->allowed & TMM__PACK) && device->pools ? 2 : 1;
     c->time = HUGE_VAL;
-    for (int n = 0; n < count; n++) {
+    for (int way = 0; way < ways * count; way++) {
+        const int n = way % count, copies = way >= count;
         const tmm__xhalf__instance *i = &instances[n];
         tmm__load load = tmm__xload(p, TMM__COST_TENSOR, i->rows, i->cols);
         const double tiles = load.blocks;
         load.type = TMM__TUNED_AS_HALF;
+        if (copies) load.single = 0;
         if (i->bytes > device->shared) continue;
         for (int slices = 1; slices <= 32; slices *= 2) {
             if (slices > 1 && (!(p->allowed & TMM__CUT_K) || !device->pools ||
@@ -277,11 +286,13 @@ static inline void tmm__xhalf_mma_plan(const tmm__xproduct *p, tmm__plan *c)
                 break;
             load.blocks = tiles * slices, load.k = 32 * ceil(steps / slices);
             double time = tmm__launch_time(&tmm__tuned()->half[n < TMM__TUNED_HALF ? n : 0], &load);
+            if (copies) time += tmm__pack_time(copied);
             if (slices > 1) time = tmm__host_time(time + tmm__xsum_time(p, slices));
-            time =
-                TMM__PLAN_GUESS(n, slices > 1 ? TMM__PLAN_REDUCE : TMM__PLAN_WHOLE, slices, time);
+            const int instance = n + copies * TMM__HALF_COPIED;
+            time = TMM__PLAN_GUESS(instance, slices > 1 ? TMM__PLAN_REDUCE : TMM__PLAN_WHOLE,
+                                   slices, time);
             if (time >= c->time) continue;
-            c->time = time, c->instance = n, c->kernel = i->kernel, c->bytes = i->bytes;
+            c->time = time, c->instance = instance, c->kernel = i->kernel, c->bytes = i->bytes;
             c->tile_m = i->rows, c->tile_n = i->cols, c->slices = slices;
             c->cut = slices > 1 ? TMM__PLAN_REDUCE : TMM__PLAN_WHOLE;
         }
@@ -451,11 +462,22 @@ static inline tmm_status tmm__xtensor(const tmm__xproduct *given, const tmm__pla
     tmm__xproduct p = *given;
     tmm__plan by_mma;
     int slices, missing = 0;
+    tmm_status status = TMM_OK;
+    char *memory = NULL;
     if (plan->kernel != NULL && plan->instance >= 8) {
-        const tmm_status status = tmm__xhalf_run_wgmma(&p, plan, &missing);
+        status = tmm__xhalf_run_wgmma(&p, plan, &missing);
         if (!missing) return status;
+    } else if (plan->instance >= (int)TMM__HALF_COPIED) {
+        const size_t bytesA = tmm__xhalf_copied(&p, 0, NULL, NULL);
+        const size_t bytesB = TMM__TRIANGLE(&p) ? 0 : tmm__xhalf_copied(&p, 1, NULL, NULL);
+        if (bytesA + bytesB > 0)
+            memory = (char *)tmm__workspace((bytesA + 255) / 256 * 256 + bytesB, p.stream);
+        missing = bytesA + bytesB > 0 && memory == NULL;
+        if (memory != NULL) status = tmm__xhalf_align(&p, memory);
+    }
+    if (missing) { /* memory, or a map */
         memset(&by_mma, 0, sizeof by_mma);
-        by_mma.value = TMM_TENSOR;
+        by_mma.value = TMM_TENSOR, p.allowed &= ~(int)TMM__PACK;
         tmm__xhalf_mma_plan(&p, &by_mma);
         plan = &by_mma;
     }
@@ -471,11 +493,13 @@ static inline tmm_status tmm__xtensor(const tmm__xproduct *given, const tmm__pla
 #ifdef TMM_WITH_SYRK
     arguments[count++] = &p.triangle;
 #endif
-    const tmm_status status =
-        tmm__launch(plan->kernel,
-                    dim3((unsigned)(tiles.down * tiles.across), (unsigned)slices, p.batch),
-                    dim3(TMM__HALF_THREADS(plan->tile_m, plan->tile_n)), plan->bytes, arguments,
-                    p.stream);
-    return tmm__xsum(status, &p, slices, partials, TMM__SUM_GROUPS);
+    if (status == TMM_OK)
+        status = tmm__launch(plan->kernel,
+                             dim3((unsigned)(tiles.down * tiles.across), (unsigned)slices, p.batch),
+                             dim3(TMM__HALF_THREADS(plan->tile_m, plan->tile_n)), plan->bytes,
+                             arguments, p.stream);
+    status = tmm__xsum(status, &p, slices, partials, TMM__SUM_GROUPS);
+    if (memory != NULL) (void)cudaFreeAsync(memory, p.stream);
+    return status;
 }
 #endif

@@ -180,14 +180,14 @@ TMM__DEVICE void tmm__xhalf_copy_16(tmm__xhalf_place to, const void *from, unsig
 #endif
 }
 
-/* Copies a stage that is whole, or zeros. */
-TMM__DEVICE void tmm__xhalf_copy_whole(tmm__xhalf_lines *s, unsigned stage, bool exists,
-                                       const int lines, const int threads)
+/* Copies a stage whose chunks are whole, or have no line. */
+TMM__DEVICE void tmm__xhalf_copy_whole(tmm__xhalf_lines *s, unsigned stage, const int lines,
+                                       const int threads)
 {
-    const unsigned exist = exists ? s->exist : 0;
 #pragma unroll
     for (int i = 0; i < lines * 4 / threads; i++)
-        tmm__xhalf_copy_16(s->to + stage + i * threads * 16, s->from + i * s->hop, exist >> i & 1);
+        tmm__xhalf_copy_16(s->to + stage + i * threads * 16, s->from + i * s->hop,
+                           s->exist >> i & 1);
     s->from += s->step;
 }
 
@@ -266,10 +266,11 @@ TMM__DEVICE void tmm__half_multiply(tmm__half_warp *w, const int k)
             tmm__xhalf_mma(w->sum[i][j], w->x[k][i], &w->y[k][j / 2][j % 2 * 2]);
 }
 
-/* Copies the next stage, and goes through the one that is read: see the drawing. The ring is filled by
-   steps below 0. whole: what is copied exists, and by 16 bytes, or there is no more of it. */
-TMM__DEVICE void tmm__half_stage(tmm__half_warp *w, const int step, int steps, int tail,
-                                 const int whole, const int turned_A, const int turned_B)
+/* Copies the next stage, if there is one, and goes through the one that is read: see the drawing. The ring
+   is filled by steps below 0. The copies of the first `whole` steps are whole in all of the block; fast, a
+   constant: so is this one. */
+TMM__DEVICE void tmm__half_stage(tmm__half_warp *w, const int step, int steps, int whole, int tail,
+                                 const int fast, const int turned_A, const int turned_B)
 {
     enum {
         ROWS = TMM__HALF_ROWS,
@@ -278,16 +279,16 @@ TMM__DEVICE void tmm__half_stage(tmm__half_warp *w, const int step, int steps, i
         STAGE = (ROWS + COLS) * 64
     };
     if (step >= 0) tmm__half_fragments(w, 1, turned_A, turned_B);
-    if (whole) {
-        tmm__xhalf_copy_whole(&w->a, w->write, w->next < steps, ROWS, tmm__half_threads);
-        tmm__xhalf_copy_whole(&w->b, w->write, w->next < steps, COLS, tmm__half_threads);
+    if (fast || w->next < whole) {
+        tmm__xhalf_copy_whole(&w->a, w->write, ROWS, tmm__half_threads);
+        tmm__xhalf_copy_whole(&w->b, w->write, COLS, tmm__half_threads);
     } else if (w->next < steps) {
         const int k_left = w->next < steps - 1 ? 32 : tail;
         tmm__xhalf_copy_any(&w->a, w->write, k_left, ROWS, tmm__half_threads);
         tmm__xhalf_copy_any(&w->b, w->write, k_left, COLS, tmm__half_threads);
     }
     tmm__copy_commit();
-    w->write = w->write == (STAGES - 1) * STAGE ? 0 : w->write + STAGE, w->next++;
+    w->write = w->write == (STAGES - 1) * STAGE ? 0 : w->write + STAGE;
     if (step < -1) return;
     if (step >= 0) tmm__half_multiply(w, 0);
     TMM__COPY_WAIT(STAGES - 2);
@@ -297,15 +298,49 @@ TMM__DEVICE void tmm__half_stage(tmm__half_warp *w, const int step, int steps, i
     if (step >= 0) tmm__half_multiply(w, 1);
 }
 
-/* Goes on as long as whole stages are copied, or none. The operands' layouts are constants here: else
-   there would be a branch at each load, which keeps loads and products apart. */
-TMM__DEVICE int tmm__half_stages(tmm__half_warp *w, int step, int steps, int whole,
-                                 const int turned_A, const int turned_B)
+/* The same for all steps whose copies are whole. The operands' layouts are constants here: else there
+   would be a branch at each load, which keeps loads and products apart. */
+TMM__DEVICE void tmm__half_stages(tmm__half_warp *w, int whole, const int turned_A,
+                                  const int turned_B)
 {
+    int more = whole - w->next;
+    w->next = whole;
 #pragma unroll 1
-    for (; step < steps && (w->next < whole || w->next >= steps); step++)
-        tmm__half_stage(w, 0, steps, 0, 1, turned_A, turned_B);
-    return step;
+    do {
+        tmm__half_stage(w, 0, whole, whole, 32, 1, turned_A, turned_B);
+    } while (--more > 0);
+}
+
+/* Stores a warp's part of a whole tile, whose C is aligned to 8 bytes; C: the lane's first row, and the
+   part's first column. Of C of 16 bits two lanes exchange words, so that a row gets 32 bytes at once:
+       lane          | 0    | 1    | 2    | 3    |           | 0        | 2        | 1        | 3        |
+       part j        | j0   | j1   | j2   | j3   |    -->    | j0 j1    | j2 j3    |
+       part j + 1    | k0   | k1   | k2   | k3   |                                 | k0 k1    | k2 k3    | */
+TMM__DEVICE void tmm__half_store_whole(tmm__half_warp *w, TMM_OUT *C, long long ldc, TMM_SUM factor)
+{
+    enum { DOWN = TMM__HALF_ROWS / 32, ACROSS = TMM__HALF_ROWS / 16 };
+    const int lane = threadIdx.x % 32, odd = lane % 2;
+#pragma unroll
+    for (int h = 0; h < 2 * DOWN; h++, C += 8 * ldc) {
+#pragma unroll
+        for (int j = 0; j < ACROSS; j += 2) {
+            tmm__xouts2 x[2];
+            for (int n = 0; n < 4; n++)
+                x[n / 2].v[n % 2] =
+                    (TMM_OUT)(TMM__MUL(factor, w->sum[h / 2][j + n / 2][h % 2 * 2 + n % 2]) + 0);
+            TMM_OUT *to = C + 8 * j + lane % 4 * 2;
+            if (sizeof(TMM_OUT) == 2) {
+                unsigned words[2], both[2];
+                memcpy(words, x, sizeof words);
+                const unsigned got = __shfl_xor_sync(0xffffffffu, odd ? words[0] : words[1], 1);
+                both[0] = odd ? got : words[0], both[1] = odd ? words[1] : got;
+                *(uint2 *)(C + 8 * (j + odd) + lane % 4 / 2 * 4) = make_uint2(both[0], both[1]);
+            } else {
+                *(tmm__xouts2 *)to = x[0];
+                *(tmm__xouts2 *)(to + 8) = x[1];
+            }
+        }
+    }
 }
 
 /* ============================== KERNEL TENSOR HALF ============================================ */
@@ -397,24 +432,38 @@ TMM_KERNEL void __launch_bounds__(tmm__half_threads, TMM__HALF_BLOCKS)
     for (int i = 0; i < DOWN * ACROSS * 4; i++) w.sum[i / (ACROSS * 4)][i / 4 % ACROSS][i % 4] = 0;
 
     const int steps = (int)(end - step0), tail = end == all ? (int)(K - (end - 1) * 32) : 32;
-    /* The steps whose copies are whole in all of the block, or none. */
     const int whole = !w.a.whole || !w.b.whole ? 0 : tail == 32 ? steps : steps - 1;
-    int step = 1 - STAGES;
 #pragma unroll 1
-    while (step < steps) {
-        if (step >= 0 && !turned_A && !turned_B)
-            step = tmm__half_stages(&w, step, steps, whole, 0, 0);
-        else if (step >= 0 && !turned_A)
-            step = tmm__half_stages(&w, step, steps, whole, 0, 1);
-        else if (step >= 0 && !turned_B)
-            step = tmm__half_stages(&w, step, steps, whole, 1, 0);
-        else if (step >= 0)
-            step = tmm__half_stages(&w, step, steps, whole, 1, 1);
-        if (step == steps) break;
-        tmm__half_stage(&w, step++, steps, tail, 0, turned_A, turned_B);
+    for (int step = 1 - STAGES; step < steps; step++) {
+        if (step == 0 && w.next < whole) {
+            step = whole - (STAGES - 1);
+            if (!turned_A && !turned_B)
+                tmm__half_stages(&w, whole, 0, 0);
+            else if (!turned_A)
+                tmm__half_stages(&w, whole, 0, 1);
+            else if (!turned_B)
+                tmm__half_stages(&w, whole, 1, 0);
+            else
+                tmm__half_stages(&w, whole, 1, 1);
+        }
+        tmm__half_stage(&w, step, steps, whole, tail, 0, turned_A, turned_B);
+        w.next++;
     }
 
     C += blockIdx.z * batchC;
+#ifndef TMM_EPILOGUE
+    int whole_C = tile_row + ROWS <= M && tile_col + COLS <= N && triangle == 0 &&
+                  partials == NULL && (TMM_SUM)beta == 0 &&
+                  ((size_t)C | (size_t)ldc * sizeof(TMM_OUT)) % 8 == 0;
+#ifdef TMM_WITH_EPILOGUE
+    whole_C &= !alpha.after.active;
+#endif
+    if (whole_C) {
+        tmm__half_store_whole(&w, C + (tile_row + row0 + lane / 4) * ldc + tile_col + col0, ldc,
+                              (TMM_SUM)TMM__FACTOR(alpha));
+        return;
+    }
+#endif
     if (partials != NULL) partials += (blockIdx.z * gridDim.y + blockIdx.y) * (M * N);
     const bool aligned = ((size_t)C | (size_t)ldc * sizeof(TMM_OUT)) % (2 * sizeof(TMM_OUT)) == 0;
     const long long col1 = tile_col + col0 + lane % 4 * 2;
