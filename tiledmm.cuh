@@ -1417,13 +1417,23 @@ static inline const float *tmm__terms(int activation)
     return activation == TMM_GELU_ERF ? by_erf : activation == TMM_GELU_TANH ? by_tanh : silu;
 }
 
-TMM__DEVICE float tmm__smooth_float(float x, const float *terms)
+/* `count` of the terms are not 0. A square that is infinite does no harm to two. */
+TMM__DEVICE float tmm__smooth_float(float x, const float *terms, const int count)
 {
-    const float square = fminf(__fmul_rn(x, x), 30.25f); /* 5.5^2; NaN comes back by x itself */
-    float t = terms[TMM__TERMS - 1];
+    float square = __fmul_rn(x, x), t = terms[count - 1];
+    if (count > 2) square = fminf(square, 30.25f); /* 5.5^2; NaN comes back by x itself */
 #pragma unroll
-    for (int n = TMM__TERMS - 2; n >= 0; n--) t = fmaf(t, square, terms[n]);
-    return __fdividef(x, 1.0f + exp2f(__fmul_rn(x, t)));
+    for (int n = count - 2; n >= 0; n--) t = fmaf(t, square, terms[n]);
+    t = __fmul_rn(x, t);
+#if defined(__CUDA_ARCH__) && !defined(__CUCC__)
+    /* 2^t or its inverse as 0 where it is below 2^-126, which changes less than x 2^-25. */
+    float power, inverse;
+    asm("ex2.approx.ftz.f32 %0, %1;" : "=f"(power) : "f"(t));
+    asm("rcp.approx.ftz.f32 %0, %1;" : "=f"(inverse) : "f"(1.0f + power));
+    return __fmul_rn(x, inverse);
+#else
+    return __fdividef(x, 1.0f + exp2f(t));
+#endif
 }
 
 /* The same in double, also for the CPU: a few units of 2^-53 |x|. Not inlined: its code would be most
@@ -3462,6 +3472,7 @@ static inline tmm_status tmm__blame_operand(const tmm__operands *o, tmm_status s
 #define tmm__xplanned        TMM_FN(gemm__planned)
 #define tmm__xplace_after    TMM_FN(gemm__place_after)
 #define tmm__xplain          TMM_FN(gemm__plain)
+#define tmm__xbare           TMM_FN(gemm__bare)
 #define tmm__xprepare        TMM_FN(gemm__prepare)
 #define tmm__xprepared_bytes TMM_FN(gemm__prepared_bytes)
 #define tmm__xproduct        TMM_FN(gemm__product)
@@ -3617,6 +3628,17 @@ static inline tmm_status tmm__blame_operand(const tmm__operands *o, tmm_status s
 #define tmm__xhalf_by_boxes    TMM_FN(half_by_boxes)
 #define tmm__xhalf_store_rows  TMM_FN(half_store_rows)
 #define tmm__xhalf_store_boxes TMM_FN(half_store_boxes)
+#define tmm__xhalf_to_box      TMM_FN(half_to_box)
+#define tmm__xhalf_box_place   TMM_FN(half_box_place)
+#define tmm__xhalf_add         TMM_FN(half_add)
+#define tmm__xhalf_send_box    TMM_FN(half_send_box)
+#define tmm__xhalf_ask_piece   TMM_FN(half_ask_piece)
+#define tmm__xhalf_biases      TMM_FN(half_biases)
+#define tmm__xhalf_load_biases TMM_FN(half_load_biases)
+#define tmm__xhalf_from_lane   TMM_FN(half_from_lane)
+#define tmm__xhalf_activate    TMM_FN(half_activate)
+#define tmm__xhalf_more_boxes  TMM_FN(half_more_boxes)
+#define tmm__xhalf_diagonal    TMM_FN(half_diagonal)
 #define tmm__gemm_half         TMM__INSTANCE(gemm_half_, HALF)
 #define tmm__half_bytes        TMM__INSTANCE(half_bytes_, HALF)
 #define tmm__half_fragments    TMM__INSTANCE(half_fragments_, HALF)
@@ -6877,9 +6899,15 @@ TMM_API tmm_status tmm__xgemm_openmp(tmm_op opA, tmm_op opB, long long M, long l
    after alpha op(A) op(B) + beta C, in `after`. FACTOR is alpha itself. PLAIN: nothing after it. */
 #ifndef TMM__ALPHA
 #ifdef TMM_WITH_EPILOGUE
-#define TMM__ALPHA                           tmm__xalpha
-#define TMM__FACTOR(alpha)                   ((alpha).factor)
-#define TMM__PLAIN(alpha)                    tmm__xplain(alpha)
+#define TMM__ALPHA         tmm__xalpha
+#define TMM__FACTOR(alpha) ((alpha).factor)
+#define TMM__PLAIN(alpha)  tmm__xplain(alpha)
+/* The statement that follows twice, with and without an epilogue, and its alpha: jumps over an epilogue
+   wait for instructions, and registers are kept for it. */
+#define TMM__BOTH_WAYS(alpha)                        \
+    for (int finishes = 0; finishes < 2; finishes++) \
+        if (finishes == ((alpha).after.active != 0))
+#define TMM__OF_WAY(alpha)                   (finishes ? (alpha) : tmm__xbare((alpha).factor))
 #define TMM__OF_PRODUCT(alpha, product)      tmm__xof_product((alpha).factor, &(alpha).after, product)
 #define TMM__OF_JOB(alpha, job, product)     tmm__xof_product(alpha, &(job).after, product)
 #define TMM__LAST(alpha, sum, old, row, col) tmm__xlast(alpha, sum, old, row, col)
@@ -6890,9 +6918,11 @@ TMM_API tmm_status tmm__xgemm_openmp(tmm_op opA, tmm_op opB, long long M, long l
      : sizeof(x) == 8 ? (double)(x) < 0                                                    \
                       : (float)(x) < 0)
 #else
-#define TMM__ALPHA                           TMM_SCALAR
-#define TMM__FACTOR(alpha)                   (alpha)
-#define TMM__PLAIN(alpha)                    (alpha)
+#define TMM__ALPHA         TMM_SCALAR
+#define TMM__FACTOR(alpha) (alpha)
+#define TMM__PLAIN(alpha)  (alpha)
+#define TMM__BOTH_WAYS(alpha)
+#define TMM__OF_WAY(alpha)                   (alpha)
 #define TMM__OF_PRODUCT(alpha, product)      (alpha)
 #define TMM__OF_JOB(alpha, job, product)     (alpha)
 #define TMM__LAST(alpha, sum, old, row, col) (TMM__MUL((TMM_SUM)(alpha), sum) + (old))
@@ -6926,6 +6956,14 @@ TMM__DEVICE tmm__xalpha tmm__xof_product(TMM_SCALAR factor, const tmm__after *af
     tmm__xalpha alpha;
     alpha.factor = factor, alpha.after = *after;
     alpha.after.product += product;
+    return alpha;
+}
+
+/* alpha, with nothing after it: where the compiler knows that, it leaves out what would be done. */
+TMM__DEVICE tmm__xalpha tmm__xbare(TMM_SCALAR factor)
+{
+    tmm__xalpha alpha;
+    alpha.factor = factor, alpha.after.active = 0;
     return alpha;
 }
 
@@ -6969,7 +7007,7 @@ TMM__DEVICE void tmm__xfinish(const tmm__after *after, TMM_SUM *x, const int cou
 #pragma unroll
         for (int j = 0; j < count; j++)
             x[j] = sizeof(TMM_SUM) == 4
-                       ? (TMM_SUM)tmm__smooth_float((float)x[j], after->terms)
+                       ? (TMM_SUM)tmm__smooth_float((float)x[j], after->terms, TMM__TERMS)
                        : (TMM_SUM)tmm__smooth_double((double)x[j], after->activation);
     }
     if (D == NULL) return;
@@ -8476,6 +8514,7 @@ TMM_KERNEL void __launch_bounds__(128, TMM__PIPELINED_BLOCKS)
                The other instances are slower with this. */
             bool vector = place.aligned && N % 4 == 0; /* all four columns or none are stored */
             tmm__xsums4 *own = (tmm__xsums4 *)shared + thread;
+            TMM__BOTH_WAYS(alpha)
 #pragma unroll 1
             for (int i = 0; i < ROWS; i += STAGED_ROWS) {
                 tmm__xpipelined_stage(own, i, sum, ROWS);
@@ -8492,7 +8531,7 @@ TMM_KERNEL void __launch_bounds__(128, TMM__PIPELINED_BLOCKS)
                         tmm__xstore_row(place.C, place.row, place.col, vector,
                                         tmm__triangle_masks(vector ? 0 : TMM__TRIANGLE(&s),
                                                             place.mask, place.row, place.col),
-                                        alpha, beta, row_sums);
+                                        TMM__OF_WAY(alpha), beta, row_sums);
                     place.row++, place.C += ldc;
                 }
                 if ((i + STAGED_ROWS) % 4 == 0) place.row += 12, place.C += 12 * ldc;
@@ -8500,9 +8539,10 @@ TMM_KERNEL void __launch_bounds__(128, TMM__PIPELINED_BLOCKS)
             __syncthreads(); /* the copies of the next work may begin */
             continue;
         }
+        TMM__BOTH_WAYS(alpha)
         tmm__xpipelined_store(place.C, ldc, place.row, place.first_row, M, place.col,
-                              place.aligned && N % 4 == 0, place.mask, alpha, beta, sum, ROWS,
-                              TMM__TRIANGLE(&s));
+                              place.aligned && N % 4 == 0, place.mask, TMM__OF_WAY(alpha), beta,
+                              sum, ROWS, TMM__TRIANGLE(&s));
     }
 #endif
 }
@@ -9128,7 +9168,8 @@ TMM_KERNEL void __launch_bounds__(256, tmm__small_blocks)
     C += product * batchC + tile_row * ldc + tile_col;
     bool alignedC = ((size_t)C | ldc * sizeof(TMM_OUT)) % alignof(tmm__xvector_outs) == 0;
     /* The team's partial tiles begin with that of its member 0. */
-    const unsigned char *team_memory = tmm__memory + (warp - member) * tmm__small_warp;
+    const unsigned char *ours = tmm__memory + (warp - member) * tmm__small_warp;
+    TMM__BOTH_WAYS(alpha)
 #pragma unroll 1
     for (int wide = member * 32 + lane; wide < ROWS * COLS / WIDE; wide += 32 * team) {
         int r = wide / (COLS / WIDE), c = wide % (COLS / WIDE) * WIDE;
@@ -9136,21 +9177,20 @@ TMM_KERNEL void __launch_bounds__(256, tmm__small_blocks)
         int parts = gridDim.y, fits = alignedC;
         TMM__HIDE(parts);
         TMM__HIDE(fits); /* or there would be a loop for each */
-        tmm__xvector_sums total =
-            tmm__small_add(team_memory + (r * LDC + c) * sizeof(TMM_SUM), members);
+        tmm__xvector_sums all = tmm__small_add(ours + (r * LDC + c) * sizeof(TMM_SUM), members);
         if (parts > 1) {
             long long matrix = product * (long long)parts + blockIdx.y;
             TMM_SUM *p = partials + (matrix * M + tile_row + r) * N + tile_col + c;
 #pragma unroll
             for (int j = 0; j < WIDE; j++)
-                if (c + j < cols_left) p[j] = total.v[j];
+                if (c + j < cols_left) p[j] = all.v[j];
             continue;
         }
         TMM_OUT *out = C + r * ldc + c;
         if (!fits || c + WIDE > cols_left) {
             unsigned mask = c + WIDE > cols_left ? (1u << (cols_left - c)) - 1 : (1u << WIDE) - 1;
             tmm__xstore_masked(out, tile_row + r, tile_col + c, WIDE, mask,
-                               TMM__OF_PRODUCT(alpha, product), beta, total.v);
+                               TMM__OF_WAY(TMM__OF_PRODUCT(alpha, product)), beta, all.v);
             continue;
         }
         tmm__xvector_outs old;
@@ -9161,8 +9201,8 @@ TMM_KERNEL void __launch_bounds__(256, tmm__small_blocks)
         for (int j = 0; j < WIDE; j++) {
             TMM_SUM more =
                 (TMM_SUM)beta != 0 ? TMM__MUL((TMM_SUM)beta, (TMM_SUM)old.v[j]) : (TMM_SUM)0;
-            old.v[j] = tmm__xvalue(total.v[j], TMM__OF_PRODUCT(alpha, product), more, true,
-                                   tile_row + r, tile_col + c + j);
+            old.v[j] = tmm__xvalue(all.v[j], TMM__OF_WAY(TMM__OF_PRODUCT(alpha, product)), more,
+                                   true, tile_row + r, tile_col + c + j);
         }
         *(tmm__xvector_outs *)out = old;
     }
@@ -11552,7 +11592,7 @@ typedef struct tmm__half_job {
     tmm__after after;
 #endif
     float *partials;
-    int boxed_C;            /* beta is 0, and TMA can store C */
+    int boxed_C;            /* TMA can store C */
     int turned_A, turned_B; /* operands that do not lie along k */
     int next_A, next_B;     /* 0: all products of the batch share it, else 1 */
     int pairs_down, across; /* tiles: those of a cluster lie above each other */
@@ -11642,6 +11682,15 @@ TMM__DEVICE void tmm__half_box_out(const tmm__half_map *map, unsigned from, int 
 }
 #define TMM__HALF_BOXES_WAIT(pending) \
     asm volatile("cp.async.bulk.wait_group.read %0;" ::"n"(pending) : "memory")
+/* Waits for a place for the next box: the first of a tile for all boxes before, as their number is odd or
+   even. */
+TMM__DEVICE void tmm__half_boxes_wait(bool first)
+{
+    if (first)
+        TMM__HALF_BOXES_WAIT(0);
+    else
+        TMM__HALF_BOXES_WAIT(1);
+}
 
 /* Arrives at the barrier that is at this place in block `rank` of the cluster. */
 TMM__DEVICE void tmm__half_arrive(unsigned barrier, int rank)
@@ -11776,8 +11825,8 @@ TMM__DEVICE void tmm__xhalf_sum(float *c, int *stage, unsigned *parity, int step
 }
 #undef TMM__HALF_TYPE
 #endif
-/* src/tiledmm/kernels/tensor_half/wgmma_store.cuh. Elements of 16 bits by wgmma: how C is stored.
-   Uses: kernels/common/, wgmma.cuh, once/. Used by: wgmma_kernel.cuh. */
+/* src/tiledmm/kernels/tensor_half/wgmma_store.cuh. Elements of 16 bits by wgmma: how C is stored
+   by threads. Uses: kernels/common/, wgmma.cuh, once/. Used by: wgmma_kernel.cuh. */
 #if defined(TMM__PASS) && TMM__EMIT_TYPE && TMM__HALF_TENSOR
 /* Where sum (row, col) of 16 x 64 lies in a warp's shared memory: 16 bytes of four rows lie in different
    banks. */
@@ -11829,7 +11878,7 @@ TMM__DEVICE void tmm__xhalf_finish(const tmm__after *after, float *x, long long 
         for (int i = 0; i < 16; i++) x[i] = x[i] < 0 ? 0 : x[i];
     } else if (after->activation != TMM_IDENTITY) {
 #pragma unroll
-        for (int i = 0; i < 16; i++) x[i] = tmm__smooth_float(x[i], after->terms);
+        for (int i = 0; i < 16; i++) x[i] = tmm__smooth_float(x[i], after->terms, TMM__TERMS);
     }
     if (D == NULL) return;
     const float gamma = after->gamma_float;
@@ -11980,7 +12029,8 @@ TMM__DEVICE void tmm__xhalf_store(const tmm__half_job *job, TMM_OUT *C, float *o
     }
 }
 #endif
-
+/* src/tiledmm/kernels/tensor_half/wgmma_boxes.cuh. Elements of 16 bits by wgmma: how C is stored by TMA.
+   Uses: kernels/common/, wgmma.cuh, once/. Used by: wgmma_kernel.cuh. */
 #if defined(TMM__PASS) && TMM__EMIT_TYPE && TMM__HALF_TENSOR && TMM__WGMMA
 #if TMM__HALF_TENSOR == 1
 #define TMM__HALF_TYPE "f16"
@@ -11995,53 +12045,328 @@ TMM__DEVICE unsigned tmm__xhalf_two(float low, float high)
     return two;
 }
 
-/* Stores alpha sum by TMA: 16 rows from `row` on, by a warp. Its 4 KB of shared memory hold two boxes of
-   16 rows of 128 bytes, with the swizzle of 128 bytes: one is written while the other is read. */
+/* What a lane has of a box, to shared memory: 16 bits, the row that stmatrix takes from it; 32 bits, where
+   its first two lie. Odd rows of 32 bits begin with columns 16 on, so that four rows lie in different
+   banks. */
+TMM__DEVICE unsigned tmm__xhalf_box_place(int lane)
+{
+    const int g = lane / 4, t = lane % 4;
+    return sizeof(TMM_OUT) == 4 ? g * 128 + ((t / 2 ^ g ^ g % 2 * 4) << 4) + t % 2 * 8
+                                : lane % 16 * 128 + ((lane / 16 ^ lane % 8) << 4);
+}
+
+/* Sums of 16 rows by 32 columns, rounded, to a box in shared memory: 16 rows of 128 bytes with the swizzle of
+   128 bytes. `to` is what tmm__xhalf_box_place says, of 16 bits also 64 bytes further on (^ 64). */
+TMM__DEVICE void tmm__xhalf_to_box(unsigned to, const float *x)
+{
+    enum { WIDE = sizeof(TMM_OUT) == 4 };
+    const int odd_row = threadIdx.x / 4 % 2;
+#pragma unroll
+    for (int q = 0; q < (WIDE ? 4 : 2); q++) {
+        const unsigned at = to ^ q << 5;
+        if (WIDE) {
+#pragma unroll
+            for (int h = 0; h < 2; h++) {
+                const int even = 4 * q + 2 * h, odd = even ^ 8;
+                const float left = odd_row ? x[odd] : x[even];
+                const float right = odd_row ? x[odd + 1] : x[even + 1];
+                asm volatile("st.shared.v2.f32 [%0], {%1, %2};" ::"r"(at + h * 1024), "f"(left),
+                             "f"(right)
+                             : "memory");
+            }
+        } else {
+            const float *s = &x[q * 8 % 16];
+            asm volatile("stmatrix.sync.aligned.m8n8.x4.shared.b16 [%0], {%1, %2, %3, %4};" ::"r"(
+                             at),
+                         "r"(tmm__xhalf_two(s[0], s[1])), "r"(tmm__xhalf_two(s[2], s[3])),
+                         "r"(tmm__xhalf_two(s[4], s[5])), "r"(tmm__xhalf_two(s[6], s[7]))
+                         : "memory");
+        }
+    }
+}
+
+/* Stores the box of a warp by TMA. */
+TMM__DEVICE void tmm__xhalf_send_box(const tmm__half_map *map, unsigned box, int row, int col,
+                                     int product)
+{
+    asm volatile("fence.proxy.async.shared::cta;" ::: "memory");
+    __syncwarp();
+    if (threadIdx.x % 32 == 0) tmm__half_box_out(map, box, col, row, product);
+}
+
+/* Stores alpha sum by TMA: 16 rows from `row` on, by a warp. Its 4 KB of shared memory hold two boxes: one
+   is written while the other is read. */
 TMM__DEVICE void tmm__xhalf_store_boxes(const tmm__half_map *map, const tmm__half_job *job,
                                         unsigned own, const float *sum, int row, int col,
                                         int product, const int cols)
 {
-    enum { PART = 128 / sizeof(TMM_OUT), SUMS = PART / 2, WIDE = sizeof(TMM_OUT) == 4 };
-    const int lane = threadIdx.x % 32, g = lane / 4, t = lane % 4;
+    enum { PART = 128 / sizeof(TMM_OUT), SUMS = PART / 2 };
     const float alpha = job->alpha;
-    /* 16 bits: the row that stmatrix takes from this lane. 32 bits: where its first two lie; odd rows
-       begin with columns 16 on, so that four rows lie in different banks. */
-    const unsigned place = own + (WIDE ? g * 128 + ((t / 2 ^ g ^ g % 2 * 4) << 4) + t % 2 * 8
-                                       : lane % 16 * 128 + ((lane / 16 ^ lane % 8) << 4));
+    const unsigned place = own + tmm__xhalf_box_place(threadIdx.x % 32);
 #pragma unroll
     for (int part = 0; part < cols / PART; part++) {
         const unsigned box = part % 2 * 2048;
         float x[SUMS];
 #pragma unroll
         for (int i = 0; i < SUMS; i++) x[i] = __fmaf_rn(alpha, sum[part * SUMS + i], 0.0f);
-        if (lane == 0 && part == 0) TMM__HALF_BOXES_WAIT(0); /* a tile may have had an odd number */
-        if (lane == 0 && part > 0) TMM__HALF_BOXES_WAIT(1);
+        if (threadIdx.x % 32 == 0) tmm__half_boxes_wait(part == 0);
         __syncwarp();
 #pragma unroll
-        for (int q = 0; q < 4; q++) {
-            const unsigned to = (place ^ q << 5) + box;
-            if (WIDE) {
+        for (int n = 0; n < SUMS; n += 16) tmm__xhalf_to_box((place ^ n * 4) + box, &x[n]);
+        tmm__xhalf_send_box(map, own + box, row, col + part * PART, product);
+    }
+}
+
+/* Copies 16 x 32 elements of C or, `of_D`, of D, from `row` and `col` on, to their half of a box; 16 bytes
+   align rows of both. */
+TMM__DEVICE void tmm__xhalf_ask_piece(const tmm__half_job *job, const TMM_OUT *C, int product,
+                                      int row, int col, bool of_D, unsigned box, unsigned half)
+{
+    enum { WIDTH = 16 / sizeof(TMM_OUT), VECTORS = 32 / WIDTH };
+    int lane = threadIdx.x % 32;
+    TMM__HIDE(lane);
+    const int place = lane % VECTORS;
+    row += lane / VECTORS, col += place * WIDTH;
+    long long ld = job->ldc;
+    const TMM_OUT *X = C + product * job->batchC;
+#ifdef TMM_WITH_EPILOGUE
+    const tmm__after *after = &job->after;
+    if (of_D)
+        X = (const TMM_OUT *)after->D + (after->product + product) * after->strideD,
+        ld = after->ldd;
+#endif
+    (void)of_D;
 #pragma unroll
-                for (int h = 0; h < 2; h++) {
-                    const int even = 4 * q + 2 * h, odd = even ^ 8;
-                    const float left = g % 2 ? x[odd % SUMS] : x[even % SUMS];
-                    const float right = g % 2 ? x[(odd + 1) % SUMS] : x[(even + 1) % SUMS];
-                    asm volatile("st.shared.v2.f32 [%0], {%1, %2};" ::"r"(to + h * 1024), "f"(left),
-                                 "f"(right)
-                                 : "memory");
-                }
-            } else {
-                const float *s = &x[q * 8 % SUMS];
-                asm volatile(
-                    "stmatrix.sync.aligned.m8n8.x4.shared.b16 [%0], {%1, %2, %3, %4};" ::"r"(to),
-                    "r"(tmm__xhalf_two(s[0], s[1])), "r"(tmm__xhalf_two(s[2], s[3])),
-                    "r"(tmm__xhalf_two(s[4], s[5])), "r"(tmm__xhalf_two(s[6], s[7]))
-                    : "memory");
+    for (int i = 0; i < VECTORS / 2; i++) {
+        const int r = row + i * (32 / VECTORS), bytes = r < job->M && col < job->N ? 16 : 0;
+        const unsigned to = box + r % 16 * 128 + (((place ^ r % 8) << 4) ^ half);
+        asm volatile("cp.async.cg.shared.global [%0], [%1], 16, %2;" ::"r"(to),
+                     "l"(bytes ? X + r * ld + col : X), "r"(bytes)
+                     : "memory");
+    }
+    tmm__copy_commit();
+}
+
+/* Adds factor times such a piece to 16 x 32 sums. */
+TMM__DEVICE void tmm__xhalf_add(float *x, float factor, unsigned box, unsigned half)
+{
+    enum { WIDE = sizeof(TMM_OUT) == 4 };
+    const int lane = threadIdx.x % 32, odd_row = lane / 4 % 2;
+    TMM__COPY_WAIT(0);
+    __syncwarp();
+    box += tmm__xhalf_box_place(lane) ^ half;
+#pragma unroll
+    for (int q = 0; q < (WIDE ? 4 : 2); q++) {
+        const unsigned from = box ^ q << 5;
+        if (WIDE) {
+#pragma unroll
+            for (int h = 0; h < 2; h++) {
+                const int even = 4 * q + 2 * h, odd = even ^ 8;
+                float first, second;
+                asm volatile("ld.shared.v2.f32 {%0, %1}, [%2];"
+                             : "=f"(first), "=f"(second)
+                             : "r"(from + h * 1024)
+                             : "memory");
+                first = TMM__MUL(factor, first), second = TMM__MUL(factor, second);
+                x[odd] = odd_row ? x[odd] + first : x[odd];
+                x[odd + 1] = odd_row ? x[odd + 1] + second : x[odd + 1];
+                x[even] = odd_row ? x[even] : x[even] + first;
+                x[even + 1] = odd_row ? x[even + 1] : x[even + 1] + second;
+            }
+        } else {
+            unsigned four[4];
+            asm volatile("ldmatrix.sync.aligned.m8n8.x4.shared.b16 {%0, %1, %2, %3}, [%4];"
+                         : "=r"(four[0]), "=r"(four[1]), "=r"(four[2]), "=r"(four[3])
+                         : "r"(from)
+                         : "memory");
+#pragma unroll
+            for (int i = 0; i < 8; i++) {
+                tmm__xouts2 two;
+                memcpy(&two, &four[i / 2], 4);
+                x[(q * 8 + i) % 16] += TMM__MUL(factor, (float)two.v[i % 2]);
             }
         }
-        asm volatile("fence.proxy.async.shared::cta;" ::: "memory");
-        __syncwarp();
-        if (lane == 0) tmm__half_box_out(map, own + box, col + part * PART, row, product);
+    }
+    __syncwarp();
+}
+
+#ifdef TMM_WITH_EPILOGUE
+/* The activation of 16 numbers. */
+TMM__DEVICE void tmm__xhalf_activate(const tmm__after *after, float *x)
+{
+    if (after->activation == TMM_RELU) {
+#pragma unroll
+        for (int i = 0; i < 16; i++) x[i] = x[i] < 0 ? 0 : x[i];
+    } else if (after->activation == TMM_GELU_ERF) {
+#pragma unroll
+        for (int i = 0; i < 16; i++) x[i] = tmm__smooth_float(x[i], after->terms, TMM__TERMS);
+    } else if (after->activation == TMM_GELU_TANH) {
+#pragma unroll
+        for (int i = 0; i < 16; i++) x[i] = tmm__smooth_float(x[i], after->terms, 2);
+    } else if (after->activation == TMM_SILU) {
+#pragma unroll
+        for (int i = 0; i < 16; i++) x[i] = tmm__smooth_float(x[i], after->terms, 1);
+    }
+}
+#endif
+
+#ifdef TMM_WITH_SYRK
+/* Stores 16 x 32 sums that the diagonal crosses, by threads; rows and columns as tmm__xhalf_activate has
+   them. */
+TMM__DEVICE void tmm__xhalf_diagonal(const tmm__half_job *job, TMM_OUT *C, const float *x, int row,
+                                     int col)
+{
+#pragma unroll
+    for (int i = 0; i < 16; i += 2) {
+        const int r = row + i / 2 % 2 * 8, c = col + i / 4 * 8;
+        TMM_OUT *to = C + r * job->ldc + c;
+        const bool exist = r < job->M && c < job->N;
+        const bool first = exist && tmm__in_triangle(job->triangle, r, c);
+        const bool second = exist && tmm__in_triangle(job->triangle, r, c + 1);
+        const tmm__xouts2 two = {{(TMM_OUT)x[i], (TMM_OUT)x[i + 1]}};
+        if (first && second)
+            *(tmm__xouts2 *)to = two;
+        else if (first)
+            to[0] = two.v[0];
+        else if (second)
+            to[1] = two.v[1];
+    }
+}
+#endif
+
+#ifdef TMM_WITH_EPILOGUE
+/* Two numbers of lane `from`. */
+TMM__DEVICE void tmm__xhalf_from_lane(float *two, tmm__xouts2 own, int from)
+{
+    unsigned words[sizeof own / 4];
+    memcpy(words, &own, sizeof own);
+#pragma unroll
+    for (int i = 0; i < (int)sizeof own / 4; i++)
+        words[i] = __shfl_sync(0xffffffffu, words[i], from);
+    memcpy(&own, words, sizeof own);
+    two[0] = (float)own.v[0], two[1] = (float)own.v[1];
+}
+#endif
+
+/* What a lane has of the biases of 16 rows of a tile: those of rows lane / 4 and + 8, and pairs of columns,
+   64 apart, from 2 lane on. They are loaded before the sums are made, or the store would wait for L2 again
+   and again. */
+typedef struct tmm__xhalf_biases {
+    float rows[2];
+    tmm__xouts2 pairs[4];
+} tmm__xhalf_biases;
+
+TMM__DEVICE void tmm__xhalf_load_biases(tmm__xhalf_biases *biases, const tmm__half_job *job,
+                                        const tmm__half_item *at, int warp, const int cols)
+{
+#pragma unroll
+    for (int i = 0; i < 4; i++) biases->pairs[i].v[0] = biases->pairs[i].v[1] = (TMM_OUT)0.0f;
+    biases->rows[0] = biases->rows[1] = 0;
+#ifdef TMM_WITH_EPILOGUE
+    const tmm__after *after = &job->after;
+    const int lane = threadIdx.x % 32, row = at->row + warp * 16 + lane / 4;
+    const long long product = after->product + at->product;
+    if (!after->active || at->part >= 0) return;
+    if (after->row_bias != NULL) {
+        const TMM_OUT *rows = (const TMM_OUT *)after->row_bias + product * after->row_stride;
+        if (row < job->M) biases->rows[0] = (float)rows[row];
+        if (row + 8 < job->M) biases->rows[1] = (float)rows[row + 8];
+    }
+    if (after->col_bias != NULL) {
+        const TMM_OUT *of_cols = (const TMM_OUT *)after->col_bias + product * after->col_stride;
+#pragma unroll
+        for (int i = 0; i < cols / 64; i++) {
+            const int col = at->col + i * 64 + 2 * lane;
+            if ((size_t)of_cols % sizeof(tmm__xouts2) == 0 && col + 1 < job->N)
+                biases->pairs[i] = *(const tmm__xouts2 *)(of_cols + col);
+        }
+    }
+#endif
+}
+
+/* Stores by TMA what is more than alpha sum: 64 columns after 64, each moved to the place of the first, so
+   that there is little code, without branches that choose a place. C has been read before it is written,
+   since what is written is made of it. `sum` and `biases` are lost. */
+TMM__DEVICE void tmm__xhalf_more_boxes(const tmm__half_map *map, const tmm__half_job *job,
+                                       TMM_OUT *C, unsigned own, float *sum,
+                                       const tmm__half_item *at, int warp,
+                                       tmm__xhalf_biases *biases, const int cols)
+{
+    enum { WIDE = sizeof(TMM_OUT) == 4, PART = WIDE ? 32 : 64 };
+    int row = at->row + warp * 16, last = at->col + cols;
+    bool of_D = false;
+#ifdef TMM_WITH_EPILOGUE
+    of_D = job->after.active && job->after.D != NULL;
+#endif
+    if (last > job->N) last = (int)job->N;
+    if (row >= job->M) last = 0;
+#ifdef TMM_WITH_SYRK
+    if (job->triangle == TMM__LOWER && last > row + 16) last = row + 16;
+#endif
+    if (threadIdx.x % 32 == 0) TMM__HALF_BOXES_WAIT(0);
+    __syncwarp();
+    if (at->col < last && (job->beta != 0 || of_D))
+        tmm__xhalf_ask_piece(job, C, at->product, row, at->col, of_D, own, 0);
+#pragma unroll 1
+    for (int col = at->col; col < last; col += 64) {
+        int lane = threadIdx.x % 32, product = at->product;
+        TMM__HIDE(lane);
+        TMM__HIDE(row);
+        TMM__HIDE(product); /* or what follows from them is kept in registers through the loop */
+        const float alpha = job->alpha, beta = job->beta, zero = beta == 0 ? 0.0f : -0.0f;
+        const bool asks = beta != 0 || of_D;
+#pragma unroll
+        for (int p = 0; p < 2; p++) {
+            const int here = col + p * 32, first = WIDE ? here : col;
+            const unsigned half = WIDE ? 0 : p * 64;
+            const unsigned box = own + (WIDE ? p : (col - at->col) / 64 % 2) * 2048;
+            float x[16], bias[8];
+#pragma unroll
+            for (int i = 0; i < 8; i++) bias[i] = zero;
+#ifdef TMM_WITH_EPILOGUE
+            if (job->after.active && job->after.col_bias != NULL) {
+#pragma unroll
+                for (int i = 0; i < 4; i++)
+                    tmm__xhalf_from_lane(&bias[2 * i], biases->pairs[0], p * 16 + 4 * i + lane % 4);
+            }
+#endif
+#pragma unroll
+            for (int j = 0; j < 16; j++)
+                x[j] = __fmaf_rn(alpha, sum[p * 16 + j], bias[j / 4 * 2 + j % 2]);
+#ifdef TMM_WITH_SYRK
+            if ((job->triangle == TMM__LOWER && first + PART - 1 > row) ||
+                (job->triangle == TMM__UPPER && first < row + 15)) {
+                tmm__xhalf_diagonal(job, C + product * job->batchC, x, row + lane / 4,
+                                    here + lane % 4 * 2);
+                continue;
+            }
+#endif
+            if (beta != 0) tmm__xhalf_add(x, beta, box, half);
+#ifdef TMM_WITH_EPILOGUE
+            if (job->after.active) {
+                if (job->after.row_bias != NULL) {
+#pragma unroll
+                    for (int j = 0; j < 16; j++) x[j] += biases->rows[j / 2 % 2];
+                }
+                tmm__xhalf_activate(&job->after, x);
+            }
+            if (of_D) tmm__xhalf_add(x, job->after.gamma_float, box, half);
+#endif
+            tmm__xhalf_to_box(box + (tmm__xhalf_box_place(lane) ^ half), x);
+            if (WIDE || p == 1) {
+                tmm__xhalf_send_box(map, box, row, first, product);
+                if (lane == 0) TMM__HALF_BOXES_WAIT(1); /* the other box has been read */
+                __syncwarp();
+            }
+            const unsigned other = own + (WIDE ? 1 - p : (here + 32 - at->col) / 64 % 2) * 2048;
+            if (asks && here + 32 < last)
+                tmm__xhalf_ask_piece(job, C, product, row, here + 32, of_D, other,
+                                     WIDE ? 0 : 64 - half);
+        }
+#pragma unroll
+        for (int i = 0; i < cols / 2 - 32; i++) sum[i] = sum[i + 32];
+#pragma unroll
+        for (int i = 0; i < cols / 64 - 1; i++) biases->pairs[i] = biases->pairs[i + 1];
     }
 }
 #undef TMM__HALF_TYPE
@@ -12060,27 +12385,46 @@ TMM__DEVICE void tmm__xhalf_ask(const TMM_OUT *X, long long ld, const tmm__half_
     }
 }
 
-/* Is a tile stored by TMA? Not if something comes after alpha sum, nor where columns of it are not
-   stored: TMA leaves out rows beyond M and whole 16 bytes beyond N. */
-TMM__DEVICE bool tmm__xhalf_by_boxes(const tmm__half_job *job, const tmm__half_item *at,
-                                     const int cols)
+/* How a tile is stored: by threads, or by TMA, as alpha sum or as more than that. TMA leaves out rows
+   beyond M, but of columns beyond N whole 16 bytes alone. */
+#ifndef TMM__HALF_ONCE
+enum { TMM__HALF_BY_THREADS, TMM__HALF_BY_BOXES, TMM__HALF_MORE };
+#endif
+TMM__DEVICE int tmm__xhalf_by_boxes(const tmm__half_job *job, const tmm__half_item *at,
+                                    const int cols)
 {
-    bool whole = job->boxed_C != 0 && at->part < 0; /* no partial sums */
+    int way = job->beta != 0 ? TMM__HALF_MORE : TMM__HALF_BY_BOXES;
+    if (!job->boxed_C || at->part >= 0) return TMM__HALF_BY_THREADS; /* partial sums */
+    if (job->N % (16 / sizeof(TMM_OUT)) != 0 && at->col + cols > job->N)
+        return TMM__HALF_BY_THREADS;
 #ifdef TMM_EPILOGUE
-    whole = false;
+    way = TMM__HALF_BY_THREADS;
 #endif
 #ifdef TMM_WITH_EPILOGUE
-    if (job->after.active) whole = false;
+    if (job->after.active) {
+        const tmm__after *after = &job->after;
+        const long long product = after->product + at->product;
+        const TMM_OUT *D = (const TMM_OUT *)after->D, *bias = (const TMM_OUT *)after->col_bias;
+        if (D != NULL) D += product * after->strideD;
+        if (bias != NULL) bias += product * after->col_stride;
+        if (((size_t)D | (D != NULL ? (size_t)after->ldd * sizeof(TMM_OUT) : 0)) % 16 != 0 ||
+            (size_t)bias % sizeof(tmm__xouts2) != 0)
+            return TMM__HALF_BY_THREADS;
+        if (way == TMM__HALF_BY_BOXES) way = TMM__HALF_MORE;
+        if (D != NULL && job->beta != 0)
+            return TMM__HALF_BY_THREADS; /* there are no registers for both */
+    }
 #endif
 #ifdef TMM_WITH_SYRK
-    if (job->triangle == TMM__LOWER && at->col + cols - 1 > at->row) whole = false;
-    if (job->triangle == TMM__UPPER && at->col < at->row + 127) whole = false;
+    if ((job->triangle == TMM__LOWER && at->col + cols - 1 > at->row) ||
+        (job->triangle == TMM__UPPER && at->col < at->row + 127))
+        return way == TMM__HALF_BY_BOXES ? TMM__HALF_MORE : TMM__HALF_BY_THREADS;
 #endif
-    return whole && (job->N % (16 / sizeof(TMM_OUT)) == 0 || at->col + cols <= job->N);
+    return way;
 }
 #endif
 /* src/tiledmm/kernels/tensor_half/wgmma_kernel.cuh. Elements of 16 bits by wgmma: the kernel.
-   Uses: kernels/common/tensor_ptx.cuh, wgmma.cuh, wgmma_store.cuh, once/. Used by: launch.h. */
+   Uses: kernels/common/tensor_ptx.cuh, kernels/tensor_half/, once/. Used by: launch.h. */
 #if defined(TMM__PASS) && TMM__HALF_TENSOR && (TMM__HALF_WGMMA_LIST(TMM__IN_PASS) 0)
 enum {
     tmm__half_wgmma_bytes = TMM__HALF_WGMMA_BYTES(TMM__HALF_WGMMA_COLS, TMM__HALF_WGMMA_STAGES)
@@ -12184,6 +12528,8 @@ TMM_KERNEL void __launch_bounds__(384, 1)
                                    (job.after.product + at.product) * job.after.strideD,
                                job.after.ldd, &job, at.row + warp * 16, at.col, COLS);
 #endif
+            tmm__xhalf_biases biases;
+            tmm__xhalf_load_biases(&biases, &job, &at, warp, COLS);
             float sum[COLS / 2];
 #pragma unroll
             for (int i = 0; i < COLS / 2; i++) sum[i] = 0;
@@ -12199,7 +12545,10 @@ TMM_KERNEL void __launch_bounds__(384, 1)
             else
                 tmm__xhalf_sum(sum, &stage, &parity, at.steps, stages, fulls, empties, group,
                                cluster, ahead, STAGES, COLS, 0, 0);
-            if (tmm__xhalf_by_boxes(&job, &at, COLS)) {
+            const int way = tmm__xhalf_by_boxes(&job, &at, COLS);
+            if (way == TMM__HALF_MORE) {
+                tmm__xhalf_more_boxes(&map_C, &job, C, stages + own, sum, &at, warp, &biases, COLS);
+            } else if (way == TMM__HALF_BY_BOXES) {
                 tmm__xhalf_store_boxes(&map_C, &job, stages + own, sum, at.row + warp * 16, at.col,
                                        at.product, COLS);
             } else {
@@ -17714,9 +18063,10 @@ static inline void tmm__xtensor_tiles(tmm__plan *c, const tmm__xproduct *p, int 
         if (!large && d.cut_k) /* a multiprocessor has one of their blocks */
             d.clusters =
                 tmm__clusters(i->kernel, device->shared / 2, tile_m * tile_n / 512, 4 * SIZE);
-        if (!large) /* what lies outside is not copied */
-            d.load.copied =
-                (int)SIZE * ((double)p->M / d.tiles_down + (double)p->N / d.tiles_across);
+        if (!large) { /* what lies outside is not copied; a triangle's tiles are folded: d has others */
+            const tmm__tiling all = tmm__tile(0, p->M, p->N, tile_m, tile_n);
+            d.load.copied = (int)SIZE * ((double)p->M / all.down + (double)p->N / all.across);
+        }
         d.load.copied *= tmm__tuned()->tensor.copied;
         /* 64 x 64 can copy through L1. */
         const double within =
@@ -18220,15 +18570,15 @@ static inline tmm_status tmm__xhalf_run_wgmma(const tmm__xproduct *given, const 
         job.whole = partials == NULL ? INT_MAX : tiles - last.tiles;
         job.part_row = last.row, job.part_rows = last.rows;
         job.part_col = last.col, job.part_cols = last.cols;
-        job.boxed_C =
-            job.beta == 0 && (partials == NULL || job.whole > 0) && tmm__xhalf_map_C(&maps[2], p);
+        job.boxed_C = (partials == NULL || job.whole > 0) && tmm__xhalf_map_C(&maps[2], p);
         job.items = (int)((tiles + (slices - 1ll) * last.tiles) * p->batch);
         const long long most = device->processors / job.cluster;
         const unsigned blocks = (unsigned)(job.cluster * tmm__min(job.items, most > 0 ? most : 1));
         void *arguments[] = {&maps[0], &maps[1], &maps[2], &p->C, &job};
         status = tmm__launch_clusters(plan->kernel, dim3(blocks), 384, job.cluster, 1, plan->bytes,
                                       arguments, p->stream);
-        status = tmm__xsum(status, &q, slices, partials, TMM__SUM_GROUPS);
+        /* Of the last tiles, a thread adds all of an element: 8 threads took three times as long. */
+        status = tmm__xsum(status, &q, slices, partials, plan->rest > 0 ? 1 : TMM__SUM_GROUPS);
     }
     if (memory != NULL) (void)cudaFreeAsync(memory, p->stream);
     return status;

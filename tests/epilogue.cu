@@ -30,11 +30,15 @@
 long long
     budget_wanted; /* of KERNEL TENSOR INT8; 0: as it is. Not static: not every type reads it */
 int thin_wanted, cut_wanted = -1; /* TMM__PLAN_WHOLE and so on: how k is divided */
+int instance_wanted = -1;         /* of elements of 16 bits, by wgmma from 8 on */
 #define TMM__INT8_BUDGET(bytes)   (budget_wanted ? (size_t)budget_wanted : (bytes))
 #define TMM__INT8_DEPTH(most)     (budget_wanted ? 64 : (long long)(most))
 #define TMM__FLOAT_THIN(by_wgmma) (thin_wanted || (by_wgmma))
-#define TMM__PLAN_GUESS(instance, cut, slices, time) \
-    ((void)(instance), (void)(slices), cut_wanted >= 0 && (cut) != cut_wanted ? 1e30 : (time))
+#define TMM__PLAN_GUESS(instance, cut, slices, time)                                 \
+    ((void)(slices), (cut_wanted >= 0 && (cut) != cut_wanted) ||                     \
+                             (instance_wanted >= 0 && (instance) != instance_wanted) \
+                         ? 1e30                                                      \
+                         : (time))
 #include "../tiledmm.cuh"
 
 #define JOIN_(a, b) a##b
@@ -60,6 +64,12 @@ enum { WISHES = sizeof wishes / sizeof *wishes };
 enum { FEW = 1 };
 #else
 enum { FEW = 0 };
+#endif
+
+#ifdef __CUCC__
+enum { BY_CPU = 1 };
+#else
+enum { BY_CPU = 0 };
 #endif
 
 typedef struct shape {
@@ -198,6 +208,7 @@ static double activated(tmm_activation activation, double x)
 #define SCALAR        float
 #define SUM_UNIT      ldexp(1, -24)
 #define LEAST_KERNELS 10
+#define TEST_BOXES
 #ifdef ONLY_HALF
 #define TMM_TYPE   tmm_half
 #define TMM_SUM    float
@@ -508,6 +519,32 @@ static void TEST(_random)(void)
 #endif
 }
 
+#ifdef TEST_BOXES
+/* Tiles of wgmma, where there are: what is stored by TMA, at the edges of C and within; batches, of which
+   D or biases are not aligned. */
+static void TEST(_boxes)(void)
+{
+    const shape shapes[] = {{140, 264, 70, 2, 0, 0},
+                            {258, 400, 24, 1, 2, 0},
+                            {130, 200, 64, 1, 3, 1}};
+    double most = 0, worst;
+    int beside = 0, done = 0;
+    tmm_status status = TMM_OK;
+    for (int n = 0; n < 2 * 3 * WISHES && status == TMM_OK; n++) {
+        if (BY_CPU && n % 7 != 0) continue;
+        instance_wanted = 8 + n % 2;
+        beside += TEST(_products)(TMM_TENSOR, &shapes[n / 2 % 3], &wishes[n / 6], &worst, &status);
+        if (!(worst <= most)) most = worst;
+        done += status == TMM_OK;
+    }
+    instance_wanted = -1;
+    tap_ok(status == TMM_OK && most <= 1 && beside == 0,
+           "tmm_%sgemm: %d tiles by wgmma (%.2g of the bound, %d beside C)", TEXT(LETTER), done,
+           most, beside);
+    if (status != TMM_OK) tap_note("%s", tmm_last_error());
+}
+#endif
+
 /* C = activation(C) alone, of many numbers: K is 0 and beta is 1. */
 static void TEST(_activations)(void)
 {
@@ -637,6 +674,9 @@ static void TEST(_test_type)(void)
 {
     TEST(_kernels)();
     TEST(_random)();
+#ifdef TEST_BOXES
+    TEST(_boxes)();
+#endif
     TEST(_activations)();
     TEST(_rules)();
 }

@@ -34,13 +34,23 @@ static inline const float *tmm__terms(int activation)
     return activation == TMM_GELU_ERF ? by_erf : activation == TMM_GELU_TANH ? by_tanh : silu;
 }
 
-TMM__DEVICE float tmm__smooth_float(float x, const float *terms)
+/* `count` of the terms are not 0. A square that is infinite does no harm to two. */
+TMM__DEVICE float tmm__smooth_float(float x, const float *terms, const int count)
 {
-    const float square = fminf(__fmul_rn(x, x), 30.25f); /* 5.5^2; NaN comes back by x itself */
-    float t = terms[TMM__TERMS - 1];
+    float square = __fmul_rn(x, x), t = terms[count - 1];
+    if (count > 2) square = fminf(square, 30.25f); /* 5.5^2; NaN comes back by x itself */
 #pragma unroll
-    for (int n = TMM__TERMS - 2; n >= 0; n--) t = fmaf(t, square, terms[n]);
-    return __fdividef(x, 1.0f + exp2f(__fmul_rn(x, t)));
+    for (int n = count - 2; n >= 0; n--) t = fmaf(t, square, terms[n]);
+    t = __fmul_rn(x, t);
+#if defined(__CUDA_ARCH__) && !defined(__CUCC__)
+    /* 2^t or its inverse as 0 where it is below 2^-126, which changes less than x 2^-25. */
+    float power, inverse;
+    asm("ex2.approx.ftz.f32 %0, %1;" : "=f"(power) : "f"(t));
+    asm("rcp.approx.ftz.f32 %0, %1;" : "=f"(inverse) : "f"(1.0f + power));
+    return __fmul_rn(x, inverse);
+#else
+    return __fdividef(x, 1.0f + exp2f(t));
+#endif
 }
 
 /* The same in double, also for the CPU: a few units of 2^-53 |x|. Not inlined: its code would be most

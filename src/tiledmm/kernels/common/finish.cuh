@@ -4,9 +4,15 @@
    after alpha op(A) op(B) + beta C, in `after`. FACTOR is alpha itself. PLAIN: nothing after it. */
 #ifndef TMM__ALPHA
 #ifdef TMM_WITH_EPILOGUE
-#define TMM__ALPHA                           tmm__xalpha
-#define TMM__FACTOR(alpha)                   ((alpha).factor)
-#define TMM__PLAIN(alpha)                    tmm__xplain(alpha)
+#define TMM__ALPHA         tmm__xalpha
+#define TMM__FACTOR(alpha) ((alpha).factor)
+#define TMM__PLAIN(alpha)  tmm__xplain(alpha)
+/* The statement that follows twice, with and without an epilogue, and its alpha: jumps over an epilogue
+   wait for instructions, and registers are kept for it. */
+#define TMM__BOTH_WAYS(alpha)                        \
+    for (int finishes = 0; finishes < 2; finishes++) \
+        if (finishes == ((alpha).after.active != 0))
+#define TMM__OF_WAY(alpha)                   (finishes ? (alpha) : tmm__xbare((alpha).factor))
 #define TMM__OF_PRODUCT(alpha, product)      tmm__xof_product((alpha).factor, &(alpha).after, product)
 #define TMM__OF_JOB(alpha, job, product)     tmm__xof_product(alpha, &(job).after, product)
 #define TMM__LAST(alpha, sum, old, row, col) tmm__xlast(alpha, sum, old, row, col)
@@ -17,9 +23,11 @@
      : sizeof(x) == 8 ? (double)(x) < 0                                                    \
                       : (float)(x) < 0)
 #else
-#define TMM__ALPHA                           TMM_SCALAR
-#define TMM__FACTOR(alpha)                   (alpha)
-#define TMM__PLAIN(alpha)                    (alpha)
+#define TMM__ALPHA         TMM_SCALAR
+#define TMM__FACTOR(alpha) (alpha)
+#define TMM__PLAIN(alpha)  (alpha)
+#define TMM__BOTH_WAYS(alpha)
+#define TMM__OF_WAY(alpha)                   (alpha)
 #define TMM__OF_PRODUCT(alpha, product)      (alpha)
 #define TMM__OF_JOB(alpha, job, product)     (alpha)
 #define TMM__LAST(alpha, sum, old, row, col) (TMM__MUL((TMM_SUM)(alpha), sum) + (old))
@@ -53,6 +61,14 @@ TMM__DEVICE tmm__xalpha tmm__xof_product(TMM_SCALAR factor, const tmm__after *af
     tmm__xalpha alpha;
     alpha.factor = factor, alpha.after = *after;
     alpha.after.product += product;
+    return alpha;
+}
+
+/* alpha, with nothing after it: where the compiler knows that, it leaves out what would be done. */
+TMM__DEVICE tmm__xalpha tmm__xbare(TMM_SCALAR factor)
+{
+    tmm__xalpha alpha;
+    alpha.factor = factor, alpha.after.active = 0;
     return alpha;
 }
 
@@ -96,7 +112,7 @@ TMM__DEVICE void tmm__xfinish(const tmm__after *after, TMM_SUM *x, const int cou
 #pragma unroll
         for (int j = 0; j < count; j++)
             x[j] = sizeof(TMM_SUM) == 4
-                       ? (TMM_SUM)tmm__smooth_float((float)x[j], after->terms)
+                       ? (TMM_SUM)tmm__smooth_float((float)x[j], after->terms, TMM__TERMS)
                        : (TMM_SUM)tmm__smooth_double((double)x[j], after->activation);
     }
     if (D == NULL) return;

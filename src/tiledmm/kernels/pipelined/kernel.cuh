@@ -312,6 +312,7 @@ TMM_KERNEL void __launch_bounds__(128, TMM__PIPELINED_BLOCKS)
                The other instances are slower with this. */
             bool vector = place.aligned && N % 4 == 0; /* all four columns or none are stored */
             tmm__xsums4 *own = (tmm__xsums4 *)shared + thread;
+            TMM__BOTH_WAYS(alpha)
 #pragma unroll 1
             for (int i = 0; i < ROWS; i += STAGED_ROWS) {
                 tmm__xpipelined_stage(own, i, sum, ROWS);
@@ -328,7 +329,7 @@ TMM_KERNEL void __launch_bounds__(128, TMM__PIPELINED_BLOCKS)
                         tmm__xstore_row(place.C, place.row, place.col, vector,
                                         tmm__triangle_masks(vector ? 0 : TMM__TRIANGLE(&s),
                                                             place.mask, place.row, place.col),
-                                        alpha, beta, row_sums);
+                                        TMM__OF_WAY(alpha), beta, row_sums);
                     place.row++, place.C += ldc;
                 }
                 if ((i + STAGED_ROWS) % 4 == 0) place.row += 12, place.C += 12 * ldc;
@@ -336,9 +337,10 @@ TMM_KERNEL void __launch_bounds__(128, TMM__PIPELINED_BLOCKS)
             __syncthreads(); /* the copies of the next work may begin */
             continue;
         }
+        TMM__BOTH_WAYS(alpha)
         tmm__xpipelined_store(place.C, ldc, place.row, place.first_row, M, place.col,
-                              place.aligned && N % 4 == 0, place.mask, alpha, beta, sum, ROWS,
-                              TMM__TRIANGLE(&s));
+                              place.aligned && N % 4 == 0, place.mask, TMM__OF_WAY(alpha), beta,
+                              sum, ROWS, TMM__TRIANGLE(&s));
     }
 #endif
 }

@@ -336,7 +336,8 @@ TMM_KERNEL void __launch_bounds__(256, tmm__small_blocks)
     C += product * batchC + tile_row * ldc + tile_col;
     bool alignedC = ((size_t)C | ldc * sizeof(TMM_OUT)) % alignof(tmm__xvector_outs) == 0;
     /* The team's partial tiles begin with that of its member 0. */
-    const unsigned char *team_memory = tmm__memory + (warp - member) * tmm__small_warp;
+    const unsigned char *ours = tmm__memory + (warp - member) * tmm__small_warp;
+    TMM__BOTH_WAYS(alpha)
 #pragma unroll 1
     for (int wide = member * 32 + lane; wide < ROWS * COLS / WIDE; wide += 32 * team) {
         int r = wide / (COLS / WIDE), c = wide % (COLS / WIDE) * WIDE;
@@ -344,21 +345,20 @@ TMM_KERNEL void __launch_bounds__(256, tmm__small_blocks)
         int parts = gridDim.y, fits = alignedC;
         TMM__HIDE(parts);
         TMM__HIDE(fits); /* or there would be a loop for each */
-        tmm__xvector_sums total =
-            tmm__small_add(team_memory + (r * LDC + c) * sizeof(TMM_SUM), members);
+        tmm__xvector_sums all = tmm__small_add(ours + (r * LDC + c) * sizeof(TMM_SUM), members);
         if (parts > 1) {
             long long matrix = product * (long long)parts + blockIdx.y;
             TMM_SUM *p = partials + (matrix * M + tile_row + r) * N + tile_col + c;
 #pragma unroll
             for (int j = 0; j < WIDE; j++)
-                if (c + j < cols_left) p[j] = total.v[j];
+                if (c + j < cols_left) p[j] = all.v[j];
             continue;
         }
         TMM_OUT *out = C + r * ldc + c;
         if (!fits || c + WIDE > cols_left) {
             unsigned mask = c + WIDE > cols_left ? (1u << (cols_left - c)) - 1 : (1u << WIDE) - 1;
             tmm__xstore_masked(out, tile_row + r, tile_col + c, WIDE, mask,
-                               TMM__OF_PRODUCT(alpha, product), beta, total.v);
+                               TMM__OF_WAY(TMM__OF_PRODUCT(alpha, product)), beta, all.v);
             continue;
         }
         tmm__xvector_outs old;
@@ -369,8 +369,8 @@ TMM_KERNEL void __launch_bounds__(256, tmm__small_blocks)
         for (int j = 0; j < WIDE; j++) {
             TMM_SUM more =
                 (TMM_SUM)beta != 0 ? TMM__MUL((TMM_SUM)beta, (TMM_SUM)old.v[j]) : (TMM_SUM)0;
-            old.v[j] = tmm__xvalue(total.v[j], TMM__OF_PRODUCT(alpha, product), more, true,
-                                   tile_row + r, tile_col + c + j);
+            old.v[j] = tmm__xvalue(all.v[j], TMM__OF_WAY(TMM__OF_PRODUCT(alpha, product)), more,
+                                   true, tile_row + r, tile_col + c + j);
         }
         *(tmm__xvector_outs *)out = old;
     }

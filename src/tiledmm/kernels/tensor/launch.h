@@ -109,9 +109,10 @@ static inline void tmm__xtensor_tiles(tmm__plan *c, const tmm__xproduct *p, int 
         if (!large && d.cut_k) /* a multiprocessor has one of their blocks */
             d.clusters =
                 tmm__clusters(i->kernel, device->shared / 2, tile_m * tile_n / 512, 4 * SIZE);
-        if (!large) /* what lies outside is not copied */
-            d.load.copied =
-                (int)SIZE * ((double)p->M / d.tiles_down + (double)p->N / d.tiles_across);
+        if (!large) { /* what lies outside is not copied; a triangle's tiles are folded: d has others */
+            const tmm__tiling all = tmm__tile(0, p->M, p->N, tile_m, tile_n);
+            d.load.copied = (int)SIZE * ((double)p->M / all.down + (double)p->N / all.across);
+        }
         d.load.copied *= tmm__tuned()->tensor.copied;
         /* 64 x 64 can copy through L1. */
         const double within =

@@ -443,15 +443,15 @@ static inline tmm_status tmm__xhalf_run_wgmma(const tmm__xproduct *given, const 
         job.whole = partials == NULL ? INT_MAX : tiles - last.tiles;
         job.part_row = last.row, job.part_rows = last.rows;
         job.part_col = last.col, job.part_cols = last.cols;
-        job.boxed_C =
-            job.beta == 0 && (partials == NULL || job.whole > 0) && tmm__xhalf_map_C(&maps[2], p);
+        job.boxed_C = (partials == NULL || job.whole > 0) && tmm__xhalf_map_C(&maps[2], p);
         job.items = (int)((tiles + (slices - 1ll) * last.tiles) * p->batch);
         const long long most = device->processors / job.cluster;
         const unsigned blocks = (unsigned)(job.cluster * tmm__min(job.items, most > 0 ? most : 1));
         void *arguments[] = {&maps[0], &maps[1], &maps[2], &p->C, &job};
         status = tmm__launch_clusters(plan->kernel, dim3(blocks), 384, job.cluster, 1, plan->bytes,
                                       arguments, p->stream);
-        status = tmm__xsum(status, &q, slices, partials, TMM__SUM_GROUPS);
+        /* Of the last tiles, a thread adds all of an element: 8 threads took three times as long. */
+        status = tmm__xsum(status, &q, slices, partials, plan->rest > 0 ? 1 : TMM__SUM_GROUPS);
     }
     if (memory != NULL) (void)cudaFreeAsync(memory, p->stream);
     return status;

@@ -33,7 +33,7 @@ typedef struct tmm__half_job {
     tmm__after after;
 #endif
     float *partials;
-    int boxed_C;            /* beta is 0, and TMA can store C */
+    int boxed_C;            /* TMA can store C */
     int turned_A, turned_B; /* operands that do not lie along k */
     int next_A, next_B;     /* 0: all products of the batch share it, else 1 */
     int pairs_down, across; /* tiles: those of a cluster lie above each other */
@@ -123,6 +123,15 @@ TMM__DEVICE void tmm__half_box_out(const tmm__half_map *map, unsigned from, int 
 }
 #define TMM__HALF_BOXES_WAIT(pending) \
     asm volatile("cp.async.bulk.wait_group.read %0;" ::"n"(pending) : "memory")
+/* Waits for a place for the next box: the first of a tile for all boxes before, as their number is odd or
+   even. */
+TMM__DEVICE void tmm__half_boxes_wait(bool first)
+{
+    if (first)
+        TMM__HALF_BOXES_WAIT(0);
+    else
+        TMM__HALF_BOXES_WAIT(1);
+}
 
 /* Arrives at the barrier that is at this place in block `rank` of the cluster. */
 TMM__DEVICE void tmm__half_arrive(unsigned barrier, int rank)

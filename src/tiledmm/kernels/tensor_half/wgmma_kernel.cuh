@@ -1,5 +1,5 @@
 /* src/tiledmm/kernels/tensor_half/wgmma_kernel.cuh. Elements of 16 bits by wgmma: the kernel.
-   Uses: kernels/common/tensor_ptx.cuh, wgmma.cuh, wgmma_store.cuh, once/. Used by: launch.h. */
+   Uses: kernels/common/tensor_ptx.cuh, kernels/tensor_half/, once/. Used by: launch.h. */
 #if defined(TMM__PASS) && TMM__HALF_TENSOR && (TMM__HALF_WGMMA_LIST(TMM__IN_PASS) 0)
 enum {
     tmm__half_wgmma_bytes = TMM__HALF_WGMMA_BYTES(TMM__HALF_WGMMA_COLS, TMM__HALF_WGMMA_STAGES)
@@ -103,6 +103,8 @@ TMM_KERNEL void __launch_bounds__(384, 1)
                                    (job.after.product + at.product) * job.after.strideD,
                                job.after.ldd, &job, at.row + warp * 16, at.col, COLS);
 #endif
+            tmm__xhalf_biases biases;
+            tmm__xhalf_load_biases(&biases, &job, &at, warp, COLS);
             float sum[COLS / 2];
 #pragma unroll
             for (int i = 0; i < COLS / 2; i++) sum[i] = 0;
@@ -118,7 +120,10 @@ TMM_KERNEL void __launch_bounds__(384, 1)
             else
                 tmm__xhalf_sum(sum, &stage, &parity, at.steps, stages, fulls, empties, group,
                                cluster, ahead, STAGES, COLS, 0, 0);
-            if (tmm__xhalf_by_boxes(&job, &at, COLS)) {
+            const int way = tmm__xhalf_by_boxes(&job, &at, COLS);
+            if (way == TMM__HALF_MORE) {
+                tmm__xhalf_more_boxes(&map_C, &job, C, stages + own, sum, &at, warp, &biases, COLS);
+            } else if (way == TMM__HALF_BY_BOXES) {
                 tmm__xhalf_store_boxes(&map_C, &job, stages + own, sum, at.row + warp * 16, at.col,
                                        at.product, COLS);
             } else {

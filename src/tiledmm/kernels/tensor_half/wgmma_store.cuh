@@ -1,5 +1,5 @@
-/* src/tiledmm/kernels/tensor_half/wgmma_store.cuh. Elements of 16 bits by wgmma: how C is stored.
-   Uses: kernels/common/, wgmma.cuh, once/. Used by: wgmma_kernel.cuh. */
+/* src/tiledmm/kernels/tensor_half/wgmma_store.cuh. Elements of 16 bits by wgmma: how C is stored
+   by threads. Uses: kernels/common/, wgmma.cuh, once/. Used by: wgmma_kernel.cuh. */
 #if defined(TMM__PASS) && TMM__EMIT_TYPE && TMM__HALF_TENSOR
 /* Where sum (row, col) of 16 x 64 lies in a warp's shared memory: 16 bytes of four rows lie in different
    banks. */
@@ -51,7 +51,7 @@ TMM__DEVICE void tmm__xhalf_finish(const tmm__after *after, float *x, long long 
         for (int i = 0; i < 16; i++) x[i] = x[i] < 0 ? 0 : x[i];
     } else if (after->activation != TMM_IDENTITY) {
 #pragma unroll
-        for (int i = 0; i < 16; i++) x[i] = tmm__smooth_float(x[i], after->terms);
+        for (int i = 0; i < 16; i++) x[i] = tmm__smooth_float(x[i], after->terms, TMM__TERMS);
     }
     if (D == NULL) return;
     const float gamma = after->gamma_float;
@@ -200,104 +200,5 @@ TMM__DEVICE void tmm__xhalf_store(const tmm__half_job *job, TMM_OUT *C, float *o
             if (first + lane + 32 < left) line[32] = own[TMM__HALF_PLACE(r, lane + 32)];
         }
     }
-}
-#endif
-
-#if defined(TMM__PASS) && TMM__EMIT_TYPE && TMM__HALF_TENSOR && TMM__WGMMA
-#if TMM__HALF_TENSOR == 1
-#define TMM__HALF_TYPE "f16"
-#else
-#define TMM__HALF_TYPE "bf16"
-#endif
-/* Two sums, rounded: neighbours in C. */
-TMM__DEVICE unsigned tmm__xhalf_two(float low, float high)
-{
-    unsigned two;
-    asm("cvt.rn." TMM__HALF_TYPE "x2.f32 %0, %1, %2;" : "=r"(two) : "f"(high), "f"(low));
-    return two;
-}
-
-/* Stores alpha sum by TMA: 16 rows from `row` on, by a warp. Its 4 KB of shared memory hold two boxes of
-   16 rows of 128 bytes, with the swizzle of 128 bytes: one is written while the other is read. */
-TMM__DEVICE void tmm__xhalf_store_boxes(const tmm__half_map *map, const tmm__half_job *job,
-                                        unsigned own, const float *sum, int row, int col,
-                                        int product, const int cols)
-{
-    enum { PART = 128 / sizeof(TMM_OUT), SUMS = PART / 2, WIDE = sizeof(TMM_OUT) == 4 };
-    const int lane = threadIdx.x % 32, g = lane / 4, t = lane % 4;
-    const float alpha = job->alpha;
-    /* 16 bits: the row that stmatrix takes from this lane. 32 bits: where its first two lie; odd rows
-       begin with columns 16 on, so that four rows lie in different banks. */
-    const unsigned place = own + (WIDE ? g * 128 + ((t / 2 ^ g ^ g % 2 * 4) << 4) + t % 2 * 8
-                                       : lane % 16 * 128 + ((lane / 16 ^ lane % 8) << 4));
-#pragma unroll
-    for (int part = 0; part < cols / PART; part++) {
-        const unsigned box = part % 2 * 2048;
-        float x[SUMS];
-#pragma unroll
-        for (int i = 0; i < SUMS; i++) x[i] = __fmaf_rn(alpha, sum[part * SUMS + i], 0.0f);
-        if (lane == 0 && part == 0) TMM__HALF_BOXES_WAIT(0); /* a tile may have had an odd number */
-        if (lane == 0 && part > 0) TMM__HALF_BOXES_WAIT(1);
-        __syncwarp();
-#pragma unroll
-        for (int q = 0; q < 4; q++) {
-            const unsigned to = (place ^ q << 5) + box;
-            if (WIDE) {
-#pragma unroll
-                for (int h = 0; h < 2; h++) {
-                    const int even = 4 * q + 2 * h, odd = even ^ 8;
-                    const float left = g % 2 ? x[odd % SUMS] : x[even % SUMS];
-                    const float right = g % 2 ? x[(odd + 1) % SUMS] : x[(even + 1) % SUMS];
-                    asm volatile("st.shared.v2.f32 [%0], {%1, %2};" ::"r"(to + h * 1024), "f"(left),
-                                 "f"(right)
-                                 : "memory");
-                }
-            } else {
-                const float *s = &x[q * 8 % SUMS];
-                asm volatile(
-                    "stmatrix.sync.aligned.m8n8.x4.shared.b16 [%0], {%1, %2, %3, %4};" ::"r"(to),
-                    "r"(tmm__xhalf_two(s[0], s[1])), "r"(tmm__xhalf_two(s[2], s[3])),
-                    "r"(tmm__xhalf_two(s[4], s[5])), "r"(tmm__xhalf_two(s[6], s[7]))
-                    : "memory");
-            }
-        }
-        asm volatile("fence.proxy.async.shared::cta;" ::: "memory");
-        __syncwarp();
-        if (lane == 0) tmm__half_box_out(map, own + box, col + part * PART, row, product);
-    }
-}
-#undef TMM__HALF_TYPE
-
-/* Asks L2 for the lines of X, C or D, that a warp will read when it stores 16 rows from `row` on: a tile
-   waits for memory at eight places else. */
-TMM__DEVICE void tmm__xhalf_ask(const TMM_OUT *X, long long ld, const tmm__half_job *job, int row,
-                                int col, const int cols)
-{
-    enum { WIDTH = 128 / sizeof(TMM_OUT) };
-    const int lines = cols / WIDTH + 1, last = (int)min(job->N - col, (long long)cols) - 1;
-    for (int n = threadIdx.x % 32; n < 16 * lines; n += 32) {
-        const int r = row + n / lines, c = min(n % lines * WIDTH, last);
-        if (r < job->M && last >= 0)
-            asm volatile("prefetch.global.L2 [%0];" ::"l"(X + r * ld + col + c) : "memory");
-    }
-}
-
-/* Is a tile stored by TMA? Not if something comes after alpha sum, nor where columns of it are not
-   stored: TMA leaves out rows beyond M and whole 16 bytes beyond N. */
-TMM__DEVICE bool tmm__xhalf_by_boxes(const tmm__half_job *job, const tmm__half_item *at,
-                                     const int cols)
-{
-    bool whole = job->boxed_C != 0 && at->part < 0; /* no partial sums */
-#ifdef TMM_EPILOGUE
-    whole = false;
-#endif
-#ifdef TMM_WITH_EPILOGUE
-    if (job->after.active) whole = false;
-#endif
-#ifdef TMM_WITH_SYRK
-    if (job->triangle == TMM__LOWER && at->col + cols - 1 > at->row) whole = false;
-    if (job->triangle == TMM__UPPER && at->col < at->row + 127) whole = false;
-#endif
-    return whole && (job->N % (16 / sizeof(TMM_OUT)) == 0 || at->col + cols <= job->N);
 }
 #endif

@@ -1,0 +1,394 @@
+/* src/tiledmm/kernels/tensor_half/wgmma_boxes.cuh. Elements of 16 bits by wgmma: how C is stored by TMA.
+   Uses: kernels/common/, wgmma.cuh, once/. Used by: wgmma_kernel.cuh. */
+#if defined(TMM__PASS) && TMM__EMIT_TYPE && TMM__HALF_TENSOR && TMM__WGMMA
+#if TMM__HALF_TENSOR == 1
+#define TMM__HALF_TYPE "f16"
+#else
+#define TMM__HALF_TYPE "bf16"
+#endif
+/* Two sums, rounded: neighbours in C. */
+TMM__DEVICE unsigned tmm__xhalf_two(float low, float high)
+{
+    unsigned two;
+    asm("cvt.rn." TMM__HALF_TYPE "x2.f32 %0, %1, %2;" : "=r"(two) : "f"(high), "f"(low));
+    return two;
+}
+
+/* What a lane has of a box, to shared memory: 16 bits, the row that stmatrix takes from it; 32 bits, where
+   its first two lie. Odd rows of 32 bits begin with columns 16 on, so that four rows lie in different
+   banks. */
+TMM__DEVICE unsigned tmm__xhalf_box_place(int lane)
+{
+    const int g = lane / 4, t = lane % 4;
+    return sizeof(TMM_OUT) == 4 ? g * 128 + ((t / 2 ^ g ^ g % 2 * 4) << 4) + t % 2 * 8
+                                : lane % 16 * 128 + ((lane / 16 ^ lane % 8) << 4);
+}
+
+/* Sums of 16 rows by 32 columns, rounded, to a box in shared memory: 16 rows of 128 bytes with the swizzle of
+   128 bytes. `to` is what tmm__xhalf_box_place says, of 16 bits also 64 bytes further on (^ 64). */
+TMM__DEVICE void tmm__xhalf_to_box(unsigned to, const float *x)
+{
+    enum { WIDE = sizeof(TMM_OUT) == 4 };
+    const int odd_row = threadIdx.x / 4 % 2;
+#pragma unroll
+    for (int q = 0; q < (WIDE ? 4 : 2); q++) {
+        const unsigned at = to ^ q << 5;
+        if (WIDE) {
+#pragma unroll
+            for (int h = 0; h < 2; h++) {
+                const int even = 4 * q + 2 * h, odd = even ^ 8;
+                const float left = odd_row ? x[odd] : x[even];
+                const float right = odd_row ? x[odd + 1] : x[even + 1];
+                asm volatile("st.shared.v2.f32 [%0], {%1, %2};" ::"r"(at + h * 1024), "f"(left),
+                             "f"(right)
+                             : "memory");
+            }
+        } else {
+            const float *s = &x[q * 8 % 16];
+            asm volatile("stmatrix.sync.aligned.m8n8.x4.shared.b16 [%0], {%1, %2, %3, %4};" ::"r"(
+                             at),
+                         "r"(tmm__xhalf_two(s[0], s[1])), "r"(tmm__xhalf_two(s[2], s[3])),
+                         "r"(tmm__xhalf_two(s[4], s[5])), "r"(tmm__xhalf_two(s[6], s[7]))
+                         : "memory");
+        }
+    }
+}
+
+/* Stores the box of a warp by TMA. */
+TMM__DEVICE void tmm__xhalf_send_box(const tmm__half_map *map, unsigned box, int row, int col,
+                                     int product)
+{
+    asm volatile("fence.proxy.async.shared::cta;" ::: "memory");
+    __syncwarp();
+    if (threadIdx.x % 32 == 0) tmm__half_box_out(map, box, col, row, product);
+}
+
+/* Stores alpha sum by TMA: 16 rows from `row` on, by a warp. Its 4 KB of shared memory hold two boxes: one
+   is written while the other is read. */
+TMM__DEVICE void tmm__xhalf_store_boxes(const tmm__half_map *map, const tmm__half_job *job,
+                                        unsigned own, const float *sum, int row, int col,
+                                        int product, const int cols)
+{
+    enum { PART = 128 / sizeof(TMM_OUT), SUMS = PART / 2 };
+    const float alpha = job->alpha;
+    const unsigned place = own + tmm__xhalf_box_place(threadIdx.x % 32);
+#pragma unroll
+    for (int part = 0; part < cols / PART; part++) {
+        const unsigned box = part % 2 * 2048;
+        float x[SUMS];
+#pragma unroll
+        for (int i = 0; i < SUMS; i++) x[i] = __fmaf_rn(alpha, sum[part * SUMS + i], 0.0f);
+        if (threadIdx.x % 32 == 0) tmm__half_boxes_wait(part == 0);
+        __syncwarp();
+#pragma unroll
+        for (int n = 0; n < SUMS; n += 16) tmm__xhalf_to_box((place ^ n * 4) + box, &x[n]);
+        tmm__xhalf_send_box(map, own + box, row, col + part * PART, product);
+    }
+}
+
+/* Copies 16 x 32 elements of C or, `of_D`, of D, from `row` and `col` on, to their half of a box; 16 bytes
+   align rows of both. */
+TMM__DEVICE void tmm__xhalf_ask_piece(const tmm__half_job *job, const TMM_OUT *C, int product,
+                                      int row, int col, bool of_D, unsigned box, unsigned half)
+{
+    enum { WIDTH = 16 / sizeof(TMM_OUT), VECTORS = 32 / WIDTH };
+    int lane = threadIdx.x % 32;
+    TMM__HIDE(lane);
+    const int place = lane % VECTORS;
+    row += lane / VECTORS, col += place * WIDTH;
+    long long ld = job->ldc;
+    const TMM_OUT *X = C + product * job->batchC;
+#ifdef TMM_WITH_EPILOGUE
+    const tmm__after *after = &job->after;
+    if (of_D)
+        X = (const TMM_OUT *)after->D + (after->product + product) * after->strideD,
+        ld = after->ldd;
+#endif
+    (void)of_D;
+#pragma unroll
+    for (int i = 0; i < VECTORS / 2; i++) {
+        const int r = row + i * (32 / VECTORS), bytes = r < job->M && col < job->N ? 16 : 0;
+        const unsigned to = box + r % 16 * 128 + (((place ^ r % 8) << 4) ^ half);
+        asm volatile("cp.async.cg.shared.global [%0], [%1], 16, %2;" ::"r"(to),
+                     "l"(bytes ? X + r * ld + col : X), "r"(bytes)
+                     : "memory");
+    }
+    tmm__copy_commit();
+}
+
+/* Adds factor times such a piece to 16 x 32 sums. */
+TMM__DEVICE void tmm__xhalf_add(float *x, float factor, unsigned box, unsigned half)
+{
+    enum { WIDE = sizeof(TMM_OUT) == 4 };
+    const int lane = threadIdx.x % 32, odd_row = lane / 4 % 2;
+    TMM__COPY_WAIT(0);
+    __syncwarp();
+    box += tmm__xhalf_box_place(lane) ^ half;
+#pragma unroll
+    for (int q = 0; q < (WIDE ? 4 : 2); q++) {
+        const unsigned from = box ^ q << 5;
+        if (WIDE) {
+#pragma unroll
+            for (int h = 0; h < 2; h++) {
+                const int even = 4 * q + 2 * h, odd = even ^ 8;
+                float first, second;
+                asm volatile("ld.shared.v2.f32 {%0, %1}, [%2];"
+                             : "=f"(first), "=f"(second)
+                             : "r"(from + h * 1024)
+                             : "memory");
+                first = TMM__MUL(factor, first), second = TMM__MUL(factor, second);
+                x[odd] = odd_row ? x[odd] + first : x[odd];
+                x[odd + 1] = odd_row ? x[odd + 1] + second : x[odd + 1];
+                x[even] = odd_row ? x[even] : x[even] + first;
+                x[even + 1] = odd_row ? x[even + 1] : x[even + 1] + second;
+            }
+        } else {
+            unsigned four[4];
+            asm volatile("ldmatrix.sync.aligned.m8n8.x4.shared.b16 {%0, %1, %2, %3}, [%4];"
+                         : "=r"(four[0]), "=r"(four[1]), "=r"(four[2]), "=r"(four[3])
+                         : "r"(from)
+                         : "memory");
+#pragma unroll
+            for (int i = 0; i < 8; i++) {
+                tmm__xouts2 two;
+                memcpy(&two, &four[i / 2], 4);
+                x[(q * 8 + i) % 16] += TMM__MUL(factor, (float)two.v[i % 2]);
+            }
+        }
+    }
+    __syncwarp();
+}
+
+#ifdef TMM_WITH_EPILOGUE
+/* The activation of 16 numbers. */
+TMM__DEVICE void tmm__xhalf_activate(const tmm__after *after, float *x)
+{
+    if (after->activation == TMM_RELU) {
+#pragma unroll
+        for (int i = 0; i < 16; i++) x[i] = x[i] < 0 ? 0 : x[i];
+    } else if (after->activation == TMM_GELU_ERF) {
+#pragma unroll
+        for (int i = 0; i < 16; i++) x[i] = tmm__smooth_float(x[i], after->terms, TMM__TERMS);
+    } else if (after->activation == TMM_GELU_TANH) {
+#pragma unroll
+        for (int i = 0; i < 16; i++) x[i] = tmm__smooth_float(x[i], after->terms, 2);
+    } else if (after->activation == TMM_SILU) {
+#pragma unroll
+        for (int i = 0; i < 16; i++) x[i] = tmm__smooth_float(x[i], after->terms, 1);
+    }
+}
+#endif
+
+#ifdef TMM_WITH_SYRK
+/* Stores 16 x 32 sums that the diagonal crosses, by threads; rows and columns as tmm__xhalf_activate has
+   them. */
+TMM__DEVICE void tmm__xhalf_diagonal(const tmm__half_job *job, TMM_OUT *C, const float *x, int row,
+                                     int col)
+{
+#pragma unroll
+    for (int i = 0; i < 16; i += 2) {
+        const int r = row + i / 2 % 2 * 8, c = col + i / 4 * 8;
+        TMM_OUT *to = C + r * job->ldc + c;
+        const bool exist = r < job->M && c < job->N;
+        const bool first = exist && tmm__in_triangle(job->triangle, r, c);
+        const bool second = exist && tmm__in_triangle(job->triangle, r, c + 1);
+        const tmm__xouts2 two = {{(TMM_OUT)x[i], (TMM_OUT)x[i + 1]}};
+        if (first && second)
+            *(tmm__xouts2 *)to = two;
+        else if (first)
+            to[0] = two.v[0];
+        else if (second)
+            to[1] = two.v[1];
+    }
+}
+#endif
+
+#ifdef TMM_WITH_EPILOGUE
+/* Two numbers of lane `from`. */
+TMM__DEVICE void tmm__xhalf_from_lane(float *two, tmm__xouts2 own, int from)
+{
+    unsigned words[sizeof own / 4];
+    memcpy(words, &own, sizeof own);
+#pragma unroll
+    for (int i = 0; i < (int)sizeof own / 4; i++)
+        words[i] = __shfl_sync(0xffffffffu, words[i], from);
+    memcpy(&own, words, sizeof own);
+    two[0] = (float)own.v[0], two[1] = (float)own.v[1];
+}
+#endif
+
+/* What a lane has of the biases of 16 rows of a tile: those of rows lane / 4 and + 8, and pairs of columns,
+   64 apart, from 2 lane on. They are loaded before the sums are made, or the store would wait for L2 again
+   and again. */
+typedef struct tmm__xhalf_biases {
+    float rows[2];
+    tmm__xouts2 pairs[4];
+} tmm__xhalf_biases;
+
+TMM__DEVICE void tmm__xhalf_load_biases(tmm__xhalf_biases *biases, const tmm__half_job *job,
+                                        const tmm__half_item *at, int warp, const int cols)
+{
+#pragma unroll
+    for (int i = 0; i < 4; i++) biases->pairs[i].v[0] = biases->pairs[i].v[1] = (TMM_OUT)0.0f;
+    biases->rows[0] = biases->rows[1] = 0;
+#ifdef TMM_WITH_EPILOGUE
+    const tmm__after *after = &job->after;
+    const int lane = threadIdx.x % 32, row = at->row + warp * 16 + lane / 4;
+    const long long product = after->product + at->product;
+    if (!after->active || at->part >= 0) return;
+    if (after->row_bias != NULL) {
+        const TMM_OUT *rows = (const TMM_OUT *)after->row_bias + product * after->row_stride;
+        if (row < job->M) biases->rows[0] = (float)rows[row];
+        if (row + 8 < job->M) biases->rows[1] = (float)rows[row + 8];
+    }
+    if (after->col_bias != NULL) {
+        const TMM_OUT *of_cols = (const TMM_OUT *)after->col_bias + product * after->col_stride;
+#pragma unroll
+        for (int i = 0; i < cols / 64; i++) {
+            const int col = at->col + i * 64 + 2 * lane;
+            if ((size_t)of_cols % sizeof(tmm__xouts2) == 0 && col + 1 < job->N)
+                biases->pairs[i] = *(const tmm__xouts2 *)(of_cols + col);
+        }
+    }
+#endif
+}
+
+/* Stores by TMA what is more than alpha sum: 64 columns after 64, each moved to the place of the first, so
+   that there is little code, without branches that choose a place. C has been read before it is written,
+   since what is written is made of it. `sum` and `biases` are lost. */
+TMM__DEVICE void tmm__xhalf_more_boxes(const tmm__half_map *map, const tmm__half_job *job,
+                                       TMM_OUT *C, unsigned own, float *sum,
+                                       const tmm__half_item *at, int warp,
+                                       tmm__xhalf_biases *biases, const int cols)
+{
+    enum { WIDE = sizeof(TMM_OUT) == 4, PART = WIDE ? 32 : 64 };
+    int row = at->row + warp * 16, last = at->col + cols;
+    bool of_D = false;
+#ifdef TMM_WITH_EPILOGUE
+    of_D = job->after.active && job->after.D != NULL;
+#endif
+    if (last > job->N) last = (int)job->N;
+    if (row >= job->M) last = 0;
+#ifdef TMM_WITH_SYRK
+    if (job->triangle == TMM__LOWER && last > row + 16) last = row + 16;
+#endif
+    if (threadIdx.x % 32 == 0) TMM__HALF_BOXES_WAIT(0);
+    __syncwarp();
+    if (at->col < last && (job->beta != 0 || of_D))
+        tmm__xhalf_ask_piece(job, C, at->product, row, at->col, of_D, own, 0);
+#pragma unroll 1
+    for (int col = at->col; col < last; col += 64) {
+        int lane = threadIdx.x % 32, product = at->product;
+        TMM__HIDE(lane);
+        TMM__HIDE(row);
+        TMM__HIDE(product); /* or what follows from them is kept in registers through the loop */
+        const float alpha = job->alpha, beta = job->beta, zero = beta == 0 ? 0.0f : -0.0f;
+        const bool asks = beta != 0 || of_D;
+#pragma unroll
+        for (int p = 0; p < 2; p++) {
+            const int here = col + p * 32, first = WIDE ? here : col;
+            const unsigned half = WIDE ? 0 : p * 64;
+            const unsigned box = own + (WIDE ? p : (col - at->col) / 64 % 2) * 2048;
+            float x[16], bias[8];
+#pragma unroll
+            for (int i = 0; i < 8; i++) bias[i] = zero;
+#ifdef TMM_WITH_EPILOGUE
+            if (job->after.active && job->after.col_bias != NULL) {
+#pragma unroll
+                for (int i = 0; i < 4; i++)
+                    tmm__xhalf_from_lane(&bias[2 * i], biases->pairs[0], p * 16 + 4 * i + lane % 4);
+            }
+#endif
+#pragma unroll
+            for (int j = 0; j < 16; j++)
+                x[j] = __fmaf_rn(alpha, sum[p * 16 + j], bias[j / 4 * 2 + j % 2]);
+#ifdef TMM_WITH_SYRK
+            if ((job->triangle == TMM__LOWER && first + PART - 1 > row) ||
+                (job->triangle == TMM__UPPER && first < row + 15)) {
+                tmm__xhalf_diagonal(job, C + product * job->batchC, x, row + lane / 4,
+                                    here + lane % 4 * 2);
+                continue;
+            }
+#endif
+            if (beta != 0) tmm__xhalf_add(x, beta, box, half);
+#ifdef TMM_WITH_EPILOGUE
+            if (job->after.active) {
+                if (job->after.row_bias != NULL) {
+#pragma unroll
+                    for (int j = 0; j < 16; j++) x[j] += biases->rows[j / 2 % 2];
+                }
+                tmm__xhalf_activate(&job->after, x);
+            }
+            if (of_D) tmm__xhalf_add(x, job->after.gamma_float, box, half);
+#endif
+            tmm__xhalf_to_box(box + (tmm__xhalf_box_place(lane) ^ half), x);
+            if (WIDE || p == 1) {
+                tmm__xhalf_send_box(map, box, row, first, product);
+                if (lane == 0) TMM__HALF_BOXES_WAIT(1); /* the other box has been read */
+                __syncwarp();
+            }
+            const unsigned other = own + (WIDE ? 1 - p : (here + 32 - at->col) / 64 % 2) * 2048;
+            if (asks && here + 32 < last)
+                tmm__xhalf_ask_piece(job, C, product, row, here + 32, of_D, other,
+                                     WIDE ? 0 : 64 - half);
+        }
+#pragma unroll
+        for (int i = 0; i < cols / 2 - 32; i++) sum[i] = sum[i + 32];
+#pragma unroll
+        for (int i = 0; i < cols / 64 - 1; i++) biases->pairs[i] = biases->pairs[i + 1];
+    }
+}
+#undef TMM__HALF_TYPE
+
+/* Asks L2 for the lines of X, C or D, that a warp will read when it stores 16 rows from `row` on: a tile
+   waits for memory at eight places else. */
+TMM__DEVICE void tmm__xhalf_ask(const TMM_OUT *X, long long ld, const tmm__half_job *job, int row,
+                                int col, const int cols)
+{
+    enum { WIDTH = 128 / sizeof(TMM_OUT) };
+    const int lines = cols / WIDTH + 1, last = (int)min(job->N - col, (long long)cols) - 1;
+    for (int n = threadIdx.x % 32; n < 16 * lines; n += 32) {
+        const int r = row + n / lines, c = min(n % lines * WIDTH, last);
+        if (r < job->M && last >= 0)
+            asm volatile("prefetch.global.L2 [%0];" ::"l"(X + r * ld + col + c) : "memory");
+    }
+}
+
+/* How a tile is stored: by threads, or by TMA, as alpha sum or as more than that. TMA leaves out rows
+   beyond M, but of columns beyond N whole 16 bytes alone. */
+#ifndef TMM__HALF_ONCE
+enum { TMM__HALF_BY_THREADS, TMM__HALF_BY_BOXES, TMM__HALF_MORE };
+#endif
+TMM__DEVICE int tmm__xhalf_by_boxes(const tmm__half_job *job, const tmm__half_item *at,
+                                    const int cols)
+{
+    int way = job->beta != 0 ? TMM__HALF_MORE : TMM__HALF_BY_BOXES;
+    if (!job->boxed_C || at->part >= 0) return TMM__HALF_BY_THREADS; /* partial sums */
+    if (job->N % (16 / sizeof(TMM_OUT)) != 0 && at->col + cols > job->N)
+        return TMM__HALF_BY_THREADS;
+#ifdef TMM_EPILOGUE
+    way = TMM__HALF_BY_THREADS;
+#endif
+#ifdef TMM_WITH_EPILOGUE
+    if (job->after.active) {
+        const tmm__after *after = &job->after;
+        const long long product = after->product + at->product;
+        const TMM_OUT *D = (const TMM_OUT *)after->D, *bias = (const TMM_OUT *)after->col_bias;
+        if (D != NULL) D += product * after->strideD;
+        if (bias != NULL) bias += product * after->col_stride;
+        if (((size_t)D | (D != NULL ? (size_t)after->ldd * sizeof(TMM_OUT) : 0)) % 16 != 0 ||
+            (size_t)bias % sizeof(tmm__xouts2) != 0)
+            return TMM__HALF_BY_THREADS;
+        if (way == TMM__HALF_BY_BOXES) way = TMM__HALF_MORE;
+        if (D != NULL && job->beta != 0)
+            return TMM__HALF_BY_THREADS; /* there are no registers for both */
+    }
+#endif
+#ifdef TMM_WITH_SYRK
+    if ((job->triangle == TMM__LOWER && at->col + cols - 1 > at->row) ||
+        (job->triangle == TMM__UPPER && at->col < at->row + 127))
+        return way == TMM__HALF_BY_BOXES ? TMM__HALF_MORE : TMM__HALF_BY_THREADS;
+#endif
+    return way;
+}
+#endif
