@@ -11048,7 +11048,7 @@ TMM_KERNEL void __launch_bounds__(64 * TMM__TENSOR_WARPS, TMM__TENSOR_BLOCKS)
 #endif
 #endif
 /* src/tiledmm/kernels/tensor_half/mma_sync.cuh. Elements of 16 bits on tensor cores by mma.sync.
-   Uses: kernels/common/store.cuh, once/. Used by: launch.h, type/instances.h. */
+   Uses: kernels/common/, once/. Used by: launch.h, type/instances.h. */
 /* The instances: pass, name, rows and columns of a tile, stages of 32 k, blocks on a
    multiprocessor. */
 #ifndef TMM__HALF_LIST
@@ -11826,7 +11826,8 @@ TMM__DEVICE void tmm__xhalf_sum(float *c, int *stage, unsigned *parity, int step
 #undef TMM__HALF_TYPE
 #endif
 /* src/tiledmm/kernels/tensor_half/wgmma_store.cuh. Elements of 16 bits by wgmma: how C is stored
-   by threads. Uses: kernels/common/, wgmma.cuh, once/. Used by: wgmma_kernel.cuh. */
+   by threads.
+   Uses: kernels/common/, wgmma.cuh, once/. Used by: wgmma_kernel.cuh. */
 #if defined(TMM__PASS) && TMM__EMIT_TYPE && TMM__HALF_TENSOR
 /* Where sum (row, col) of 16 x 64 lies in a warp's shared memory: 16 bytes of four rows lie in different
    banks. */
