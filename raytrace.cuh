@@ -41,7 +41,8 @@
                     back: the first that hides the rest ends the search. By far the fastest
 
    RAYS AT ANY ANGLE   with #define RAYT_WITH_TRACE before the include
-          rayt_scene scene = {0};              spheres, a material for each, lights, sky, ground
+          rayt_scene scene = {};               spheres, a material for each, lights, sky, ground; in C
+                                               it is {0}
           scene.spheres = spheres, scene.materials = materials, scene.count = count;
           rayt_camera camera = {{13, 2, 3}, {0, 0, 0}, {0, 1, 0}, 20, 0, 0};
           rayt_quality quality = {100, 50, 1, 2};          samples, depth, seed, gamma

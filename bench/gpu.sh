@@ -14,9 +14,10 @@
 #   work.csv       the same at the shapes of bench/work.csv that nobody tunes to
 #   plans.csv      150 by every kernel and plan, as bench/fit/fit reads it: how good TMM_AUTO's choice is
 #   guard.csv      bench/guard.txt: today's header beside older ones, in turn; below 0.98 of their speed
-#                  anywhere, twice in a row, is a failure. One measurement varies by 2%. A copy without
-#                  history needs GUARD_HEADER, a folder with COMMIT.cuh for each of them. GUARD_TYPES,
-#                  such as "float double", leaves out the other types
+#                  anywhere, twice in a row, is a failure, but for the losses that bench/guard.txt
+#                  accepts by name. One measurement varies by 2%. A copy without history needs
+#                  GUARD_HEADER, a folder with COMMIT.cuh for each of them. GUARD_TYPES, such as
+#                  "float double", leaves out the other types
 #   accuracy.csv   bench/accuracy.cu: errors on many kinds of data, beside cuBLAS; accuracy_double.csv
 #   fp64.csv       double on INT8 tensor cores beside FP64 and cuBLAS, square products by kind of data,
 #                  and by mma.sync, as on GPUs that have no wgmma; fp64.txt: the same as a table, and
@@ -86,6 +87,10 @@ if wants sanitizer; then
     build tensor_mma_check tests/tensor_float.cu -arch=native -lineinfo &
     build double_check tests/tensor_double.cu "${architecture[@]}" -lineinfo &
     build double_mma_check tests/tensor_double.cu -arch=native -lineinfo &
+    # each type by itself, which ends within a minute
+    for type in FLOAT DOUBLE INT HALF BFLOAT16; do
+        build "epilogue_${type}_check" tests/epilogue.cu "${architecture[@]}" -lineinfo -DONLY_$type -DFEWER &
+    done
     # initcheck does not follow what bulk copies store, which sm_80 has not: bench/notes/tensor_int8.md
     for name in demos/matmul tests/tensor_double; do
         build "$(basename $name)_sm80_check" $name.cu "${sm80[@]}" -lineinfo &
@@ -131,7 +136,21 @@ header_of() { # header_of COMMIT: into a folder of its own, since a header inclu
     fi
 }
 if wants guard; then
-    guarded() { grep -v '^#' bench/guard.txt; }
+    guarded() { grep -vE '^(#|accept )' bench/guard.txt; }
+    # Rows below 0.98 of COMMIT's speed that bench/guard.txt does not accept, and those it does.
+    losses() { # losses COMMIT ROWS.csv
+        awk -v commit="$1" '
+            NR == FNR { if ($1 == "accept" && $2 == commit) floor[$3] = $4; next }
+            FNR == 1 { for (n = split($0, name, ","); n > 0; n--) column[name[n]] = n; next }
+            {
+                split($0, cell, ",")
+                shape = cell[1]
+                for (n = 2; n <= 10; n++) shape = shape "," cell[n]
+                ratio = cell[column["ratio"]] + 0
+                verdict = (shape in floor) && ratio >= floor[shape] ? "accepted" : "slower"
+                if (ratio > 0 && ratio < 0.98) print verdict ": " shape, ratio
+            }' bench/guard.txt "$2"
+    }
     for commit in $(guarded | awk '{ print $1 }' | sort -u); do
         if header_of "$commit"; then
             build "guard_$commit" bench/shapes.cu bench/peer.cu --threads 2 "${architecture[@]}" "-DPEER=\"$commit\"" \
@@ -195,9 +214,10 @@ if wants sanitizer; then
     sanitize memcheck,--leak-check,full,--report-api-errors,no build/test/rules.gpu
     sanitize memcheck,--report-api-errors,no build/test/raytrace_rules.gpu --keep-device
     for tool in memcheck racecheck synccheck; do sanitize $tool build/test/tree.gpu; done
-    # 16 bits, and what is on request; racecheck and synccheck of all of them take minutes
-    for name in half epilogue syrk trace; do sanitize memcheck build/test/$name.gpu; done
-    for tool in racecheck synccheck; do sanitize $tool build/test/half.gpu; done
+    # 16 bits, and what is on request; racecheck and synccheck of all products take minutes
+    for name in half syrk trace; do sanitize memcheck build/test/$name.gpu; done
+    for tool in racecheck synccheck; do sanitize $tool build/test/half.gpu few; done
+    for type in FLOAT DOUBLE INT HALF BFLOAT16; do sanitize memcheck $work/epilogue_${type}_check; done
     for file in demos/steps/*.cu; do
         name=$(basename "$file" .cu)
         nvcc -O3 "${architecture[@]}" -lineinfo -I demos/steps "$file" -o "$work/$name" || fault "$name"
@@ -364,7 +384,13 @@ if wants guard; then
         done
         [ $asked = 1 ] || continue
         rm -f $work/one.csv
+        before=$failed
         seconds=3000 show "guard $commit $list $use" "$work/guard_$commit" "${words[@]}" --csv $work/one.csv
+        if [ "$failed" != "$before" ] && grep -q '^all results are right$' $work/one.txt; then
+            if losses "$commit" $work/one.csv >$work/losses.txt && [ -s $work/losses.txt ] &&
+                ! grep -q '^slower' $work/losses.txt; then failed=$before; fi
+            cat $work/losses.txt
+        fi
         printf '%s, %s of %s:\n' "$commit" "$use" "$list"
         sed -n '/^below .* when measured again$/,$p; / rows below /p' $work/one.txt | awk '!seen[$0]++ && NF'
         [ -s "$out/guard.csv" ] || head -n 1 $work/one.csv | sed 's/^/commit,/' >"$out/guard.csv"

@@ -11,6 +11,13 @@
            ./million --help */
 #define RAYT_WITH_TRACE
 #include "../raytrace.cuh"
+#ifdef _WIN32
+#include <io.h>
+#define access _access
+#else
+#include <sys/stat.h>
+#include <unistd.h>
+#endif
 
 #ifdef __CUCC__ /* compiled for the CPU runner: kernels run, on the CPU */
 enum { ON_CPU = 1, SPHERES = 4000, FRAMES = 3, WIDTH = 160, HEIGHT = 90 };
@@ -84,7 +91,8 @@ static int parse(int argc, char **argv)
         } else if (strcmp(word, "--out") == 0 && *value && value[0] != '-' &&
                    strlen(value) <= MOST_NAME) {
             o.out = value;
-        } else if (strcmp(word, "--csv") == 0 && *value && value[0] != '-') {
+        } else if (strcmp(word, "--csv") == 0 && *value && value[0] != '-' &&
+                   strlen(value) <= MOST_NAME) {
             o.csv = value;
         } else {
             fprintf(stderr, "million: cannot use '%s%s%s'; see --help\n", word,
@@ -178,6 +186,61 @@ static void draw(const orbit *orbits, rayt_sphere *spheres, rayt_tree *tree, flo
     CHECK(cudaEventElapsedTime(&ms[1], between, after));
 }
 
+/* No ordinary file: a pipe, a device, a link. It is written to as it is. */
+static int is_special(const char *path)
+{
+#ifdef _WIN32
+    return (void)path, 0;
+#else
+    struct stat there;
+    return lstat(path, &there) == 0 && !S_ISREG(there.st_mode) && !S_ISDIR(there.st_mode);
+#endif
+}
+
+/* Can a file be written there, by way of one beside it? Asked before the work; leaves nothing. */
+static int can_write(const char *path)
+{
+    char beside[MOST_NAME + 10];
+    FILE *trial = NULL;
+    if (is_special(path)) return 1;
+    snprintf(beside, sizeof beside, "%s/.", path);
+    if (access(beside, 0) != 0) /* no folder */
+        snprintf(beside, sizeof beside, "%s.tmp", path), trial = fopen(beside, "w");
+    if (trial) fclose(trial), remove(beside);
+    if (!trial) fprintf(stderr, "million: cannot write '%s'\n", path);
+    return trial != NULL;
+}
+
+/* What the table has, kept for the CSV file: it is written at the end and not before, so that a run
+   that is interrupted leaves no part of one. */
+typedef struct row {
+    float ms[2];
+    const char *result;
+} row;
+
+static int write_csv(const row *rows)
+{
+    char beside[MOST_NAME + 10];
+    int in_place = is_special(o.csv);
+    snprintf(beside, sizeof beside, in_place ? "%s" : "%s.tmp", o.csv);
+    FILE *csv = fopen(beside, "w");
+    int good = csv != NULL;
+    if (csv) {
+        fprintf(csv, "frame,spheres,width,height,samples,build_ms,trace_ms,result\n");
+        for (int n = 0; n < o.frames; n++)
+            fprintf(csv, "%d,%d,%d,%d,%d,%.4f,%.4f,%s\n", n, o.spheres, o.width, o.height,
+                    o.samples, rows[n].ms[0], rows[n].ms[1], rows[n].result);
+        good = !(ferror(csv) | fclose(csv));
+    }
+#ifdef _WIN32
+    if (good) remove(o.csv); /* Windows does not rename onto a file */
+#endif
+    if (good && !in_place) good = rename(beside, o.csv) == 0;
+    if (!good && !in_place) remove(beside);
+    if (!good) fprintf(stderr, "million: cannot write '%s'\n", o.csv);
+    return good;
+}
+
 static void *copy_of(const void *host, size_t bytes)
 {
     void *device;
@@ -193,15 +256,14 @@ int main(int argc, char **argv)
     check_output(), atexit(check_output);
     if (!parse(argc, argv)) return 2;
     CHECK(cudaGetDeviceProperties(&device, 0));
-    FILE *csv = o.csv ? fopen(o.csv, "w") : NULL; /* before the work, not after it */
-    if (o.csv && !csv) return fprintf(stderr, "million: cannot write '%s'\n", o.csv), 2;
-    if (csv) fprintf(csv, "frame,spheres,width,height,samples,build_ms,trace_ms,result\n");
+    if (o.csv && !can_write(o.csv)) return 2; /* before the work */
     size_t count = (size_t)o.spheres, bytes = (size_t)o.width * o.height * 4;
     orbit *orbits = (orbit *)malloc(count * sizeof *orbits);
     rayt_sphere *spheres = (rayt_sphere *)malloc(count * sizeof *spheres);
     rayt_material *materials = (rayt_material *)malloc(count * sizeof *materials);
     unsigned char *image = (unsigned char *)malloc(bytes), *device_image;
-    if (!orbits || !spheres || !materials || !image)
+    row *rows = (row *)malloc(sizeof *rows * (size_t)o.frames);
+    if (!orbits || !spheres || !materials || !image || !rows)
         return fprintf(stderr, "million: no host memory for %d spheres\n", o.spheres), 2;
     const rayt_quality quality = {o.samples, 4, o.seed, 2};
     make(orbits, spheres, materials);
@@ -230,7 +292,7 @@ int main(int argc, char **argv)
            ON_CPU ? "; times are CPU times" : "");
     for (int frame = 0; frame < o.frames; frame++) {
         char path[MOST_NAME + 20];
-        float ms[2];
+        float *ms = rows[frame].ms;
         draw(device_orbits, device_spheres, &tree, 0.05f * (float)frame, &quality, device_image,
              ms);
         CHECK(cudaMemcpy(image, device_image, bytes, cudaMemcpyDeviceToHost));
@@ -239,9 +301,7 @@ int main(int argc, char **argv)
             result = agrees(device_image, &quality) ? "ok" : (failures++, "WRONG");
         printf("%5d%11.3f%11.3f%9s\n", frame, ms[0], ms[1], result);
         fflush(stdout);
-        if (csv)
-            fprintf(csv, "%d,%d,%d,%d,%d,%.4f,%.4f,%s\n", frame, o.spheres, o.width, o.height,
-                    o.samples, ms[0], ms[1], result);
+        rows[frame].result = result;
         snprintf(path, sizeof path, "%s_%03d.png", o.out, frame);
         traced(rayt_write_png(path, image, o.width, o.height));
     }
@@ -256,8 +316,8 @@ int main(int argc, char **argv)
     CHECK(cudaEventDestroy(before)), CHECK(cudaEventDestroy(between)),
         CHECK(cudaEventDestroy(after));
     free(orbits), free(spheres), free(materials), free(image);
-    if (csv && (ferror(csv) | fclose(csv)))
-        failures++, fprintf(stderr, "million: cannot write '%s'\n", o.csv);
+    if (o.csv && !write_csv(rows)) failures++;
+    free(rows);
     printf("\nTest %s\n", failures ? "FAILED" : "PASSED");
     return failures > 0;
 }

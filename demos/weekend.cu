@@ -12,6 +12,13 @@
            ./weekend --help */
 #define RAYT_WITH_TRACE
 #include "../raytrace.cuh"
+#ifdef _WIN32
+#include <io.h>
+#define access _access
+#else
+#include <sys/stat.h>
+#include <unistd.h>
+#endif
 
 #ifdef __CUCC__ /* compiled for the CPU runner: kernels run, on the CPU */
 enum { ON_CPU = 1, WIDTH = 192, HEIGHT = 108, SAMPLES = 4 };
@@ -24,6 +31,7 @@ enum {
     SMALL_W = 96,
     SMALL_H = 54,
     SMALL_SAMPLES = 2,
+    MOST_NAME = 4000,
     KINDS = 5
 };
 static const rayt_where kinds[KINDS] = {RAYT_GLOBAL, RAYT_READONLY, RAYT_CONSTANT, RAYT_SHARED,
@@ -147,9 +155,11 @@ static int parse(int argc, char **argv)
             *to = (int)number;
         } else if (is_seed && is_number) {
             o.seed = (unsigned long long)number;
-        } else if (strcmp(word, "--out") == 0 && *value && value[0] != '-') {
+        } else if (strcmp(word, "--out") == 0 && *value && value[0] != '-' &&
+                   strlen(value) <= MOST_NAME) {
             o.out = value;
-        } else if (strcmp(word, "--csv") == 0 && *value && value[0] != '-') {
+        } else if (strcmp(word, "--csv") == 0 && *value && value[0] != '-' &&
+                   strlen(value) <= MOST_NAME) {
             o.csv = value;
         } else if (strcmp(word, "--memory") == 0) {
             for (o.memory = 0; o.memory < KINDS; o.memory++)
@@ -200,6 +210,62 @@ static void trace_small_by_cpu(unsigned char *image)
     TRACE(rayt_tree_free(&tree));
 }
 
+/* No ordinary file: a pipe, a device, a link. It is written to as it is. */
+static int is_special(const char *path)
+{
+#ifdef _WIN32
+    return (void)path, 0;
+#else
+    struct stat there;
+    return lstat(path, &there) == 0 && !S_ISREG(there.st_mode) && !S_ISDIR(there.st_mode);
+#endif
+}
+
+/* Can a file be written there, by way of one beside it? Asked before the work; leaves nothing. */
+static int can_write(const char *path)
+{
+    char beside[MOST_NAME + 10];
+    FILE *trial = NULL;
+    if (is_special(path)) return 1;
+    snprintf(beside, sizeof beside, "%s/.", path);
+    if (access(beside, 0) != 0) /* no folder */
+        snprintf(beside, sizeof beside, "%s.tmp", path), trial = fopen(beside, "w");
+    if (trial) fclose(trial), remove(beside);
+    if (!trial) fprintf(stderr, "weekend: cannot write '%s'\n", path);
+    return trial != NULL;
+}
+
+/* What the table has, kept for the CSV file: it is written at the end and not before, so that a run
+   that is interrupted leaves no part of one. */
+static struct {
+    const char *name, *result;
+    double ms, rate; /* million paths a second */
+} rows[KINDS];
+static int row_count;
+
+static int write_csv(void)
+{
+    char beside[MOST_NAME + 10];
+    int in_place = is_special(o.csv);
+    snprintf(beside, sizeof beside, in_place ? "%s" : "%s.tmp", o.csv);
+    FILE *csv = fopen(beside, "w");
+    int good = csv != NULL;
+    if (csv) {
+        fprintf(csv, "memory,spheres,width,height,samples,depth,ms,mpaths_per_second,result\n");
+        for (int n = 0; n < row_count; n++)
+            fprintf(csv, "%s,%d,%d,%d,%d,%d,%.4f,%.2f,%s\n", rows[n].name, count, o.width, o.height,
+                    o.samples, o.depth, rows[n].ms, rows[n].rate, rows[n].result);
+        good = !(ferror(csv) | fclose(csv));
+    }
+#ifdef _WIN32
+    if (good) remove(o.csv); /* Windows does not rename onto a file */
+#endif
+    if (good && !in_place) good = rename(beside, o.csv) == 0;
+    if (!good && !in_place) remove(beside);
+    if (!good) fprintf(stderr, "weekend: cannot write '%s'\n", o.csv);
+    return good;
+}
+
 static float median(float *times, int n)
 {
     for (int i = 1; i < n; i++)
@@ -220,10 +286,7 @@ int main(int argc, char **argv)
     check_output(), atexit(check_output);
     if (!parse(argc, argv)) return 2;
     CHECK(cudaGetDeviceProperties(&device, 0));
-    FILE *csv = o.csv ? fopen(o.csv, "w") : NULL; /* before the work, not after it */
-    if (o.csv && !csv) return fprintf(stderr, "weekend: cannot write '%s'\n", o.csv), 2;
-    if (csv)
-        fprintf(csv, "memory,spheres,width,height,samples,depth,ms,mpaths_per_second,result\n");
+    if (!can_write(o.out) || (o.csv && !can_write(o.csv))) return 2; /* before the work */
 
     make_scene(o.seed);
     size_t bytes = (size_t)o.width * o.height * 4;
@@ -246,19 +309,18 @@ int main(int argc, char **argv)
            "memory            ms   Mpaths/s   result\n",
            device.name, count, o.width, o.height, o.samples, o.depth,
            ON_CPU ? "; times are CPU times" : "");
-    int rows = 0;
     for (int k = 0; k < KINDS; k++) {
         float times[REPS];
         if (o.memory >= 0 && o.memory != k) continue;
         rayt_quality few = {SMALL_SAMPLES, o.depth, o.seed, 2};
         rayt_quality full = {o.samples, o.depth, o.seed, 2};
         quality = few;
-        if (rows == 0) trace_small_by_cpu(by_cpu);
+        if (row_count == 0) trace_small_by_cpu(by_cpu);
         trace(kinds[k], small, SMALL_W, SMALL_H);
         int wrong = memcmp(small, by_cpu, sizeof small) != 0;
         quality = full;
         for (int n = 0; n < REPS; n++) times[n] = trace(kinds[k], image, o.width, o.height);
-        if (rows++ == 0) memcpy(first, image, bytes);
+        if (row_count == 0) memcpy(first, image, bytes);
         wrong |= memcmp(image, first, bytes) != 0;
         failures += wrong;
         float ms = median(times, REPS);
@@ -266,9 +328,8 @@ int main(int argc, char **argv)
         const char *name = rayt_where_string(kinds[k]), *result = wrong ? "WRONG" : "ok";
         printf("%-10s%10.2f%11.1f%9s\n", name, ms, paths, result);
         fflush(stdout);
-        if (csv)
-            fprintf(csv, "%s,%d,%d,%d,%d,%d,%.4f,%.2f,%s\n", name, count, o.width, o.height,
-                    o.samples, o.depth, ms, paths, result);
+        rows[row_count].name = name, rows[row_count].result = result;
+        rows[row_count].ms = ms, rows[row_count++].rate = paths;
     }
     printf("\nok: the bytes of the first row, and at %d x %d with %d paths those of the CPU.\n"
            "tree: the time to build it is not in its row; it takes no part in what is seen.\n",
@@ -280,8 +341,7 @@ int main(int argc, char **argv)
         CHECK(cudaFree(device_materials));
     CHECK(cudaEventDestroy(start)), CHECK(cudaEventDestroy(stop));
     free(image), free(first);
-    if (csv && (ferror(csv) | fclose(csv)))
-        failures++, fprintf(stderr, "weekend: cannot write '%s'\n", o.csv);
+    if (o.csv && !write_csv()) failures++;
     printf("\nTest %s\n", failures ? "FAILED" : "PASSED");
     return failures > 0;
 }

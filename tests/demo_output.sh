@@ -168,6 +168,8 @@ check "multigpu, SIGTERM" interrupted TERM "$work/multigpu" 900
 check "outofcore, SIGTERM" interrupted TERM "$work/outofcore" 1500
 check "overlap, SIGTERM" interrupted TERM "$work/overlap" 900
 check "raytrace, SIGTERM" interrupted TERM "$work/raytrace" --width 1000 --height 1000 --out "$work/interrupted/scene"
+check "weekend, SIGTERM" interrupted TERM "$work/weekend" --width 1000 --height 1000 --out "$work/interrupted/scene.png"
+check "million, SIGTERM" interrupted TERM "$work/million" --frames 1000 --out "$work/interrupted/frame"
 no_picture() { [ -z "$(compgen -G "$work/interrupted/scene*")" ]; }
 check "it leaves no picture, and no half of one" no_picture
 

@@ -631,6 +631,10 @@ static void TEST(_rules)(void)
     TEST(_refuses)(memory, AB, e, 1, TMM_ERROR_ARGUMENT, "C overlaps D");
     e.D = memory + 6;
     TEST(_refuses)(memory, AB, e, 1, TMM_ERROR_ARGUMENT, "C overlaps D");
+    e = none, e.row_bias = (const char *)memory + 1;
+    TEST(_refuses)(memory, AB, e, 1, TMM_ERROR_ARGUMENT, "row_bias is not aligned");
+    e = none, e.col_bias = (const char *)(memory + 50) + sizeof(OUT) / 2;
+    TEST(_refuses)(memory, AB, e, 1, TMM_ERROR_ARGUMENT, "col_bias is not aligned");
     e = none, e.row_bias = memory + 18;
     TEST(_refuses)(memory, AB, e, 1, TMM_ERROR_ARGUMENT, "C overlaps row_bias");
     e = none, e.col_bias = memory + 34;

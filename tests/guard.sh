@@ -18,11 +18,15 @@ tool nvcc 'for word; do case $word in -DPEER_HEADER=*) header=${word#*=} ;; *NOT
 cat "${header//\"/}" >>"'"$log"'"
 printf "#!/bin/bash\n%s\n" "echo \"\${0##*/} \$*\" >>'"$log"'
 for word; do case \$word in *.csv) csv=\$word ;; esac; done
-printf \"type,ratio\nfloat,1\n\" >\$csv
-case \"\${0##*/} \$* \" in *\"\$BAD\"*) echo 1 of 2 rows below 0.98 times old; exit 1 ;; esac
+printf \"type,opA,opB,M,N,K,lda,ldb,ldc,batch,ratio\nfloat,N,N,9,8,7,7,8,8,1,1\n\" >\$csv
+case \"\${0##*/} \$* \" in *\"\$BAD\"*)
+    echo double,N,T,90,80,70,70,70,80,1,\${RATIO:-0.5} >>\$csv
+    echo 1 of 2 rows below 0.98 times old; echo \"\${VERDICT:-all results are right}\"; exit 1 ;;
+esac
 echo 0 of 2 rows below 0.98 times old" >"${@: -1}"
 chmod +x "${@: -1}"'
 tool git '[ "$1" != cat-file ] || exec test -z "$NO_HISTORY"; echo "header of $2"'
+listed() { grep -vE '^(#|accept )' bench/guard.txt; }
 guard() { # STATUS LAST_LINE: what it prints and what it asked for say why not
     local status
     : >"$log"
@@ -34,7 +38,7 @@ guard() { # STATUS LAST_LINE: what it prints and what it asked for say why not
 export BAD='' NO_HISTORY='' GUARD_TYPES='' GUARD_HEADER=''
 check "today's header is as fast" guard 0 '^all good$'
 asked() {
-    grep -v '^#' bench/guard.txt | while read -r commit list use types; do
+    listed | while read -r commit list use types; do
         grep -q "^header of $commit:tiledmm.cuh$" "$log" || { echo "no header of $commit"; exit 1; }
         [ "$use" = all ] && use= || use=" --use $use"
         grep -q "^guard_$commit --shapes bench/$list --least 0.98$use --type ${types// / --type } --csv " "$log" ||
@@ -42,11 +46,31 @@ asked() {
     done
 }
 check "of each commit, by its header, all that bench/guard.txt lists" asked
-rows() { diff "$work/out/guard.csv" <(echo commit,type,ratio && awk '!/^#/ { print $1 ",float,1" }' bench/guard.txt); }
+rows() {
+    diff "$work/out/guard.csv" <(echo commit,type,opA,opB,M,N,K,lda,ldb,ldc,batch,ratio &&
+        listed | awk '{ print $1 ",float,N,N,9,8,7,7,8,8,1,1" }')
+}
 check "guard.csv: the rows of all, with the commit" rows
 slow() { BAD='--type double --csv' guard 1 '^FAILED: guard 35eccd4 gemm.csv square$' &&
     grep -q '^1 of 2 rows below 0.98 times old$' "$work/out.txt"; }
 check "what is slower is a failure" slow
+# A loss is accepted by commit and shape, down to a floor; never a wrong result.
+accepted() { # STATUS LAST_LINE LINE_OF_GUARD_TXT
+    cp bench/guard.txt "$copy/bench" && echo "$3" >>"$copy/bench/guard.txt"
+    BAD='35eccd4 --shapes' guard "$1" "$2"
+    local status=$?
+    cp bench/guard.txt "$copy/bench"
+    return "$status"
+}
+export RATIO=0.95 VERDICT=
+shape=double,N,T,90,80,70,70,70,80,1
+check "a loss that is accepted is none" eval 'accepted 0 "^all good$" "accept 35eccd4 $shape 0.94 a kernel less" &&
+    grep -q "^accepted: $shape 0.95$" "$work/out.txt"'
+check "below its floor it is a failure" eval 'accepted 1 "^FAILED: guard 35eccd4" "accept 35eccd4 $shape 0.96 a kernel less" &&
+    grep -q "^slower: $shape 0.95$" "$work/out.txt"'
+check "so it is beside another commit" accepted 1 '^FAILED: guard 35eccd4' "accept 806a50f $shape 0.94 a kernel less"
+check "and at another shape" accepted 1 '^FAILED: guard 35eccd4' "accept 35eccd4 ${shape/90/91} 0.94 a kernel less"
+check "a wrong result is never accepted" eval 'VERDICT="some results were WRONG" accepted 1 "^FAILED: guard 35eccd4" "accept 35eccd4 $shape 0.94 a kernel less"'
 check "without history it says what it needs" eval 'NO_HISTORY=1 guard 1 "^FAILED: guard:806a50f" &&
     grep -q "commit 806a50f is not in the history here: GUARD_HEADER=FOLDER with 806a50f.cuh" "$work/out.txt"'
 mkdir "$work/headers"
@@ -60,11 +84,17 @@ check "a header that does not build is a failure" guard 1 '^FAILED: guard:'
 
 # The file itself: lists and words that are there, and, where there is a history, the commits.
 named() {
-    grep -v '^#' bench/guard.txt | while read -r commit list use types; do
+    listed | while read -r commit list use types; do
         [ -s "bench/$list" ] && [ -n "$types" ] && { [ "$use" = all ] || grep -q ",$use\(,\|$\)" "bench/$list"; } || exit 1
         ! git rev-parse -q --verify HEAD >/dev/null 2>&1 || [ -f "$(git rev-parse --git-dir)/shallow" ] ||
             git cat-file -e "$commit:tiledmm.cuh" || exit 1
     done
 }
 check "bench/guard.txt names what is there" named
+reasons() { # a commit of a line above, ten columns of a shape, a floor below 0.98, and why
+    awk '/^#/ { next } $1 != "accept" { commit[$1] = 1; next }
+        !($2 in commit) || split($3, cell, ",") != 10 || $4 < 0.5 || $4 >= 0.98 || NF < 7 { print "not so: " $0; bad = 1 }
+        END { exit bad }' bench/guard.txt
+}
+check "what it accepts has a commit, a shape, a floor and a reason" reasons
 tap_done

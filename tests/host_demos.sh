@@ -134,7 +134,9 @@ for refused in "--memory fast" "--samples 0" "--samples 65537" "--depth 1001" "-
     check "weekend $refused: refused with a sentence" refuses 2 "^weekend: .*see --help" "$program" $refused
 done
 check "weekend: a file that cannot be written" refuses 2 "cannot write '/none/x.csv'" "$program" --csv /none/x.csv
-check "weekend: a picture that cannot be written" refuses 2 "cannot write /none/x.png" "$program" --width 8 --height 8 --samples 1 --out /none/x.png
+check "weekend: a picture that cannot be written" refuses 2 "cannot write '/none/x.png'" "$program" --width 8 --height 8 --samples 1 --out /none/x.png
+check "weekend: it says so before the work" lines '^(global|tree) ' 0
+check "weekend: a full disk" full_disk "$work/full.csv" "$program" "${small[@]}"
 # No option changes a byte: -ffast-math would have several divisions share an inverse.
 check "weekend builds with -ffast-math" cpu/cucc -Xcompiler -O3,-march=native,-ffast-math demos/weekend.cu -o "$program.fast"
 same_bytes() {
@@ -160,6 +162,7 @@ deep=$work/$(printf '%0200d' 0)/$(printf '%0200d' 0)/$(printf '%0200d' 0)/$(prin
 mkdir -p "$deep"
 check "million: two frames by a long name" passes '^ +1 .* ok$' "$program" "${small[@]}" --out "$deep/m"
 check "million: they are two files" test -s "$deep/m_001.png"
+check "million: a full disk" full_disk "$work/full.csv" "$program" "${small[@]}"
 check "million: a picture that cannot be written" refuses 2 "cannot write /none/x_000.png" "$program" "${small[@]}" --out /none/x
 check "million without a device" env CUCC_DEVICES=0 bash -c "! $program"
 tap_done

@@ -144,9 +144,11 @@ compare "README.md and the manual: sustained, double at 4096 is that of gemm_cub
 says_pauses() { grep -q 'gemm\.csv.*: single products with pauses' README.md && tr '\n' ' ' <src/tiledmm/manual.h | grep -q 'gemm\.csv: single *products with pauses'; }
 check "README.md and the manual: the other figures are of single products with pauses" says_pauses
 
-# Random shapes: geometric mean, 5th percentile as bench/shapes.cu takes it, worst.
+# Random shapes, columns by name: geometric mean, 5th percentile as bench/shapes.cu takes it, worst.
+shapes=$(sed -n 's/^Five more rungs .*(\(bench.*shapes.csv\)).*/\1/p' README.md)
 figures shapes '
-    FNR > 1 && $15 > 0 { ratio[$1, ++count[$1]] = $15; logs[$1] += log($15) }
+    FNR == 1 { for (i = 1; i <= NF; i++) at_of[$i] = i; r = at_of["ratio"] }
+    FNR > 1 && $r > 0 { ratio[$1, ++count[$1]] = $r; logs[$1] += log($r) }
     END {
         for (t in count) {
             n = count[t]
@@ -158,21 +160,21 @@ figures shapes '
             print t " mean\t" exp(logs[t] / n) "\n" t " 5th\t" ratio[t, i] + (at - int(at)) * (ratio[t, i + 1] - ratio[t, i])
             print t " worst\t" ratio[t, 1]
         }
-    }' $results/shapes.csv
+    }' "$shapes"
 # By kind, as README's table bounds them: the first kind that fits, geometric mean and worst.
 said=$(sed -n 's/^| tiny: M x N x K up to \([0-9]*\) million |.*/\1/p; s/^| narrow: else, M or N up to \([0-9]*\) |.*/\1/p
     s/^| mid: else, M x N x K up to \([0-9]*\) billion |.*/\1/p' README.md | paste -sd ' ')
 figures kinds '
-    FNR == 1 { split("'"$said"'", most, " ") }
-    FNR > 1 && $15 > 0 {
+    FNR == 1 { split("'"$said"'", most, " "); for (i = 1; i <= NF; i++) at_of[$i] = i; r = at_of["ratio"] }
+    FNR > 1 && $r > 0 {
         work = $4 * $5 * $6
         kind = work <= most[1] * 1e6 ? "tiny" : $4 <= most[2] || $5 <= most[2] ? "narrow" : work <= most[3] * 1e9 ? "mid" : "large"
         key = kind " " $1
         count[key]++
-        logs[key] += log($15)
-        if (!(key in worst) || $15 < worst[key]) worst[key] = $15
+        logs[key] += log($r)
+        if (!(key in worst) || $r < worst[key]) worst[key] = $r
     }
-    END { for (key in count) print key " mean\t" exp(logs[key] / count[key]) "\n" key " worst\t" worst[key] }' $results/shapes.csv
+    END { for (key in count) print key " mean\t" exp(logs[key] / count[key]) "\n" key " worst\t" worst[key] }' "$shapes"
 compare "README.md: kinds of shapes are those of shapes.csv" kinds < <(awk -F' *[|] *' '
     /^\| (tiny|narrow|mid|large): / {
         sub(/:.*/, "", $2)
@@ -187,8 +189,9 @@ compare "README.md: kinds of shapes are those of shapes.csv" kinds < <(awk -F' *
     END { if (rows != 4) print "four kinds\t1" }' README.md)
 # A rung at the shape of its own: the ratio where TMM_AUTO took it.
 figures own_shapes '
-    FNR > 1 && ($1 == "float" || $1 == "double") { print "TMM_" toupper($11) " " $4 " x " $5 " x " $6 " " $1 "\t" $15 }
-    ' $results/shapes.csv
+    FNR == 1 { for (i = 1; i <= NF; i++) at_of[$i] = i; kernel = at_of["kernel"]; r = at_of["ratio"] }
+    FNR > 1 && ($1 == "float" || $1 == "double") { print "TMM_" toupper($kernel) " " $4 " x " $5 " x " $6 " " $1 "\t" $r }
+    ' "$shapes"
 compare "README.md: shapes of rungs are those of shapes.csv" own_shapes < <(awk -F' *[|] *' '
     /^\| rung \| idea \| M x N x K/ { on = 1; next } on && !/^\|/ { on = 0 }
     on && !/---/ {

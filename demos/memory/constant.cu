@@ -4,6 +4,11 @@
    threads of a warp (a broadcast). If all want the same coefficient it costs as little as a
    register. If each wants another one the warp is served word by word, up to 32 times. Tables that
    are looked up with an index of one's own belong into global or shared memory.
+
+   A ray caster has both cases. Where every ray asks for every sphere, the lanes of a warp walk
+   through them together: one sphere for all, even of a camera's rays that go everywhere. In a tree
+   each lane asks for another one, which would take up to 32 turns here: trees lie in global memory.
+   See the second table of demos/raytrace.cu, and why it comes out so.
    Build and run: nvcc -O3 -arch=native constant.cu -o constant && ./constant [--csv FILE] */
 #include <errno.h>
 #include <stdio.h>
@@ -114,7 +119,8 @@ static void task(void)
     double apart = best / base;
     while (way("global; 32 words", 2 * loads, N, 32, twice, out))
         convolve_global_apart<<<BLOCKS, THREADS>>>(in, out, c);
-    printf("\nComputed: constant memory halves the loads; 32 words make 32 turns of a warp.\n");
+    printf("\nComputed: constant memory halves the loads; 32 words make 32 turns of a warp.\n"
+           "Rays that ask for one sphere or for many: the second table of demos/raytrace.cu.\n");
     if (ON_CPU) return (void)puts("Times (nan) need a GPU; cucc --report counts the words.");
     printf("Global memory: %.2f times the time; %s.\n32 words: %.1f times; %s.\n", global,
            global > 1.1 ? "twice the loads" : "the L1 cache gives them as fast", apart,

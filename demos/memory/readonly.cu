@@ -4,6 +4,9 @@
    may take the read-only path (__ldg asks for it by hand). Since compute capability 7.0 that is the
    L1 cache of all loads, and gains little. And the compiler may keep values in registers over a
    store. Without the promise y[i] += ... in a loop must be stored before A and x are loaded.
+   A camera's rays, second table of demos/raytrace.cu: by __ldg a seventh less time on an H100: the
+   scene's address stays in registers; again not by the cache. Lanes that read different spheres
+   fetch the same lines of one cache by both.
    Build and run: nvcc -O3 -arch=native readonly.cu -o readonly && ./readonly [--csv FILE] */
 #include <errno.h>
 #include <stdio.h>

@@ -144,18 +144,20 @@
      TMM_DOUBLE_TENSOR   the same for double and TMM_TENSOR_INT8. Not defined: nothing of it is compiled,
                          TMM_TENSOR_INT8 is TMM_ERROR_UNSUPPORTED
      TMM_WITH_HALF       tmm_hgemm, tmm_hmatmul, ... for tmm_half, which is __half (in C a struct of
-                         16 bits); sums, alpha and beta are float. tmm_hsgemm, ...: C is float, too
+                         16 `bits`); sums, alpha and beta are float. tmm_hsgemm, ...: C is float, too.
+                         NVRTC then needs the folder of CUDA's own headers, by -I
      TMM_WITH_BFLOAT16   the same for tmm_bfloat16, which is __nv_bfloat16: tmm_bgemm, tmm_bsgemm, ...
                          Of both, tmm_?gemm_host and _multi take TMM_TENSOR with TMM_AUTO_TENSOR alone,
                          for its bits are those of one kind of device; tmm_?matmul does
      TMM_WITH_EPILOGUE   tmm_?gemm_epilogue, for every kernel and type:
                            C = activation(alpha op(A) op(B) + beta C + row_bias + col_bias) + gamma D
                          with M biases of rows, N of columns, TMM_RELU, TMM_GELU_TANH, TMM_GELU_ERF
-                         or TMM_SILU, and D, M x N, for a residual; what is NULL or 0 is left out, and
-                         not read. A column-major caller swaps row_bias and col_bias with A and B. It
-                         is computed as the sums are, and C is rounded once. Without this option
-                         kernels are as they were. Not for host pointers and several devices,
-                         operands that are prepared, and NVRTC; integers have TMM_RELU alone
+                         or TMM_SILU, and D, M x N, for a residual, all three of C's type; what is NULL
+                         or 0 is left out, and not read. A column-major caller swaps row_bias and
+                         col_bias with A and B. It is computed as the sums are, and C is rounded once.
+                         Without this option kernels are as they were. Not for host pointers and
+                         several devices, operands that are prepared, and NVRTC; integers have
+                         TMM_RELU alone
      TMM_WITH_SYRK       tmm_?syrk of all types. TMM_PIPELINED, and TMM_TENSOR of double and of 16 bits,
                          then know triangles; others compute C in strips, with more work than half.
                          Of TMM_LOWER and TMM_UPPER the other half is neither read nor written; of

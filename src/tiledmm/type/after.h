@@ -7,6 +7,9 @@ static inline tmm_status tmm__xcheck_apart(const char *name, const tmm__area *X,
                                            long long batch)
 {
     const tmm__area C = tmm__area_of_operand(o, 2);
+    if (X->begin % sizeof(TMM_OUT) != 0) /* a pointer to void takes what is of another type */
+        return tmm__fail(TMM_ERROR_ARGUMENT, "%s is not aligned to %d bytes, an element of C", name,
+                         (int)sizeof(TMM_OUT));
     if (stride < 0)
         return tmm__fail(TMM_ERROR_ARGUMENT, "the stride of %s is negative: %lld", name, stride);
     if (stride > LLONG_MAX / (long long)sizeof(TMM_OUT) / batch)
