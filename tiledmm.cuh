@@ -2115,12 +2115,12 @@ typedef struct tmm__costs { /* in clocks, if nothing else is said */
     /* KERNEL TENSOR HALF by mma.sync; by wgmma: once, 64 k, a tile, one of partial sums, `odd` of a tile. */
     tmm__block_costs half[TMM__TUNED_HALF];
     double half_wgmma[TMM__TUNED_HALF][5];
-    /* KERNEL THIN HALF, in nanoseconds: the launch; a block, and each thin line that it stores alone; 64 k of
-       16, 64 and 128 thin lines; from asking for a stage to having it; blocks that share k, and each line that
-       they add; operands from memory, also where two blocks share lines; KERNEL SUM, and each byte of it.
-       `slower`: times, lines not 128 bytes apart, and two blocks that share. l2: bytes in a nanosecond. */
+    /* KERNEL THIN HALF, in nanoseconds: the launch, a block, and each thin line that it stores alone; 64 k of 16,
+       64 and 128 thin lines, and off 16 bytes; from asking for a stage to having it; blocks that share k, and each
+       line that they add; operands from memory, by KERNEL TENSOR HALF and by this; KERNEL SUM, and each byte of it.
+       slower: times, lines not 128 bytes apart. asked[2]: of what a block has more. l2: bytes in a nanosecond. */
     struct {
-        double once, tile[2], step[3], latency, slower[2], cluster[2], memory[3], asked, l2, sum[2];
+        double tile[3], step[4], latency, slower, cluster[2], memory[2], asked[3], l2, sum[2];
     } half_thin;
     /* KERNEL TENSOR INT8. The device chooses by the first five, in products of bytes by one
        modulus; TMM_AUTO by the last four. `slow` is predicted: fp64_slow and each_slow where FP64
@@ -2441,16 +2441,15 @@ static const tmm__costs tmm__measured = {
     },
     {
         /* half thin */
-        1450,              /* once */
-        {2000, 12},        /* tile */
-        {167, 221, 332},   /* step */
-        1400,              /* latency */
-        {1.8, 1.2},        /* slower */
-        {900, 8},          /* cluster */
-        {2200, 1200, .27}, /* memory */
-        1e6,               /* asked */
-        8500,              /* l2 */
-        {1290, 5e-5},      /* sum */
+        {471, 2690, 0.25},    /* tile */
+        {134, 253, 339, 650}, /* step */
+        1417,                 /* latency */
+        2.2,                  /* slower */
+        {898, 8.1},           /* cluster */
+        {2200, 1100},         /* memory */
+        {1e6, 2.9e5, 0.039},  /* asked */
+        8650,                 /* l2 */
+        {1840, 5.8e-5},       /* sum */
     },
     {
         /* int8 */
@@ -3376,13 +3375,15 @@ static inline tmm_status tmm__blame_operand(const tmm__operands *o, tmm_status s
 #define tmm__xhalf_mma_plan   TMM_FN(gemm__half_mma_plan)
 #define tmm__xhalf_run_wgmma  TMM_FN(gemm__half_run_wgmma)
 #define tmm__xhalf_thin       TMM_FN(gemm__half_thin)
-#define tmm__xhalf_thin_fit   TMM_FN(gemm__half_thin_fit)
 #define tmm__xhalf_thin_way   TMM_FN(gemm__half_thin_way)
+#define tmm__xhalf_thin_from  TMM_FN(gemm__half_thin_from)
+#define tmm__xhalf_thin_plain TMM_FN(gemm__half_thin_plain)
 #define tmm__xhalf_thin_plan  TMM_FN(gemm__half_thin_plan)
+#define tmm__xhalf_thin_slot  TMM_FN(gemm__half_thin_slot)
 #define tmm__xhalf_thin_stage TMM_FN(gemm__half_thin_stage)
 #define tmm__xhalf_thin_time  TMM_FN(gemm__half_thin_time)
-#define tmm__xhalf_thin_lines TMM_FN(gemm__half_thin_lines)
 #define tmm__xhalf__thin      TMM_FN(gemm__half__thin_way)
+#define tmm__xhalf__thins     TMM_FN(gemm__half__thins)
 #define tmm__xhalf_wgmma      TMM_FN(gemm__half_wgmma)
 #define tmm__xhalf_wgmma_plan TMM_FN(gemm__half_wgmma_plan)
 #define tmm__xhalf_wgmma_try  TMM_FN(gemm__half_wgmma_try)
@@ -12573,15 +12574,21 @@ TMM_KERNEL void __launch_bounds__(384, 1)
    Uses: kernels/common/, wgmma.cuh, once/. Used by: thin_launch.h. */
 #if defined(TMM__PASS) && TMM__EMIT_TYPE && TMM__HALF_TENSOR && !defined(TMM__HALF_ONCE)
 /* Lines of the large operand in a tile at most; stages that there may be; blocks of a cluster; ways to
-   divide a product; bytes of a stage and of all shared memory, to the stages of which 1024 bytes align. */
+   divide a product. 1024 bytes align stages. */
 enum {
     TMM__HALF_THIN_LINES = 128,
     TMM__HALF_THIN_STAGES = 12,
     TMM__HALF_THIN_CLUSTER = 8,
-    TMM__HALF_THIN_WAYS = 12 * 11 * 2
+    TMM__HALF_THIN_WAYS = 6 * 11 * 2,
+    TMM__HALF_THIN_SLOTS = 4 /* for lines off 16 bytes, as they come from memory */
 };
-#define TMM__HALF_THIN_STAGE(cols)         (((int)TMM__HALF_THIN_LINES + (cols)) * 128)
-#define TMM__HALF_THIN_BYTES(cols, stages) ((stages)*TMM__HALF_THIN_STAGE(cols) + 1024)
+
+/* An operand off 16 bytes, which TMA does not read: `rows` lines of memory of `cols`. Without rows: TMA. */
+typedef struct tmm__half_thin_plain {
+    const unsigned short *from;
+    long long ld, stride;        /* stride: from product to product */
+    int rows, cols, chunks_log2; /* a stage gets so many times 16 bytes of a line, from one more */
+} tmm__half_thin_plain;
 
 /* The product, and how it is divided. op(A) or op(B) is the large operand, the other the thin one. */
 typedef struct tmm__half_thin_job {
@@ -12598,27 +12605,132 @@ typedef struct tmm__half_thin_job {
     int cols, across;         /* thin lines of a tile, tiles of the thin operand */
     int parts, slices, steps; /* blocks that share the k of a slice; slices; steps of 64 k */
     int once;                 /* each line of the large operand is read by one block alone */
-    int pair, stage, stages;  /* blocks that share thin lines, 1 or 2; bytes of a stage */
+    tmm__half_thin_plain plain[2]; /* the large operand, the thin one */
+    int slot, slots_at, full; /* bytes of a slot, where slots begin; arrivals at a full stage */
+    int stage, stages;        /* bytes of a stage */
 } tmm__half_thin_job;
 
 #if TMM__WGMMA
-/* L2's policy for what is read once, or as usual (PTX ISA 9.7, "createpolicy"), and a box by it. */
-TMM__DEVICE unsigned long long tmm__half_thin_policy(int once)
+/* See tmm__half_box. `once`: no other block reads it, so that L2 need not keep it (PTX ISA 9.7,
+   "createpolicy"). What others read is slower with any policy: 1024 took 11.5 us in place of 8.8. */
+TMM__DEVICE void tmm__half_thin_box(unsigned to, const tmm__half_map *map, int x, int y, int z,
+                                    unsigned barrier, int once)
 {
     unsigned long long policy;
-    if (once)
-        asm("createpolicy.fractional.L2::evict_first.b64 %0, 1.0;" : "=l"(policy));
-    else
-        asm("createpolicy.fractional.L2::evict_normal.b64 %0, 1.0;" : "=l"(policy));
-    return policy;
-}
-TMM__DEVICE void tmm__half_thin_box(unsigned to, const tmm__half_map *map, int x, int y, int z,
-                                    unsigned barrier, unsigned long long policy)
-{
+    if (!once) {
+        tmm__half_box(to, map, x, y, z, barrier, 1);
+        return;
+    }
+    asm("createpolicy.fractional.L2::evict_first.b64 %0, 1.0;" : "=l"(policy));
     asm volatile("cp.async.bulk.tensor.3d.shared::cluster.global.tile.mbarrier::complete_tx::bytes"
                  ".L2::cache_hint [%0], [%1, {%2, %3, %4}], [%5], %6;" ::"r"(to),
                  "l"(map), "r"(x), "r"(y), "r"(z), "r"(barrier), "l"(policy)
                  : "memory");
+}
+
+/* 64 k of an operand off 16 bytes: a warp's eighth of the lines, from memory to a slot, whole vectors of 16
+   bytes with what lies before in the first one; nothing behind the line. From `row` and `col` on. */
+TMM__DEVICE void tmm__half_thin_fetch(unsigned char *slot, const tmm__half_thin_plain *x,
+                                      int product, int each, int row, int rows, int col)
+{
+    const int lane = threadIdx.x % 32, warp = threadIdx.x / 32 - 9, chunks = 1 << x->chunks_log2;
+    const int end = min(rows, x->rows - row), next = 32 >> x->chunks_log2;
+    const unsigned short *from = x->from + product * x->stride + col;
+    const char *none = (const char *)((size_t)from & ~(size_t)15);
+    /* All vectors but the last one of a line, then those. */
+#pragma unroll 1
+    for (int more = 0; more < 2; more++) {
+        const int at = more ? chunks : lane & (chunks - 1), step = more ? 32 : next;
+        int line = more ? lane : lane >> x->chunks_log2;
+        const unsigned short *begin = from + (long long)(row + warp * each + line) * x->ld;
+        unsigned char *to = slot + ((warp * each + line) * (chunks + 1) + at) * 16;
+#pragma unroll 2
+        for (; line < each; line += step) {
+            const char *vector = (const char *)((size_t)begin & ~(size_t)15) + at * 16;
+            const long long left = (const char *)(begin + (x->cols - col)) - vector;
+            const int valid = warp * each + line < end ? (int)max(min(left, 16ll), 0ll) : 0;
+            tmm__copy_zfill(to, valid > 0 ? vector : none, 16, valid);
+            begin += step * x->ld, to += step * (chunks + 1) * 16;
+        }
+    }
+}
+
+/* From the slot to the stage: see tmm__half_thin_fetch. */
+TMM__DEVICE void tmm__half_thin_align(unsigned to, const unsigned char *slot,
+                                      const tmm__half_thin_plain *x, int product, int each, int row,
+                                      int turned)
+{
+    const int lane = threadIdx.x % 32, warp = threadIdx.x / 32 - 9, chunks = 1 << x->chunks_log2;
+    const unsigned short *from = x->from + product * x->stride;
+#pragma unroll 2
+    for (int n = lane; n < each << x->chunks_log2; n += 32) {
+        const int line = warp * each + (n >> x->chunks_log2), c = n & (chunks - 1);
+        const int off = (int)((size_t)(from + (row + line) * x->ld) % 16);
+        const uint4 *vector = (const uint4 *)(slot + (line * (chunks + 1) + c) * 16);
+        const uint4 low = vector[0], high = vector[1];
+        const unsigned w[8] = {low.x, low.y, low.z, low.w, high.x, high.y, high.z, high.w};
+        unsigned four[6], y[5];
+#pragma unroll
+        for (int i = 0; i < 6; i++) four[i] = off & 8 ? w[i + 2] : w[i];
+#pragma unroll
+        for (int i = 0; i < 5; i++) y[i] = off & 4 ? four[i + 1] : four[i];
+#pragma unroll
+        for (int i = 0; i < 4; i++) y[i] = __funnelshift_r(y[i], y[i + 1], off & 2 ? 16 : 0);
+        const unsigned place =
+            to + (turned ? c / 8 * 8192 : 0) + line * 128 + ((c % 8 ^ line % 8) << 4);
+        asm volatile("st.shared.v4.b32 [%0], {%1, %2, %3, %4};" ::"r"(place), "r"(y[0]), "r"(y[1]),
+                     "r"(y[2]), "r"(y[3])
+                     : "memory");
+    }
+}
+
+/* What eight warps do for operands off 16 bytes, from step `first` on: copies to slots run SLOTS - 1 steps
+   ahead; each warp moves its own lines on, so that no other one waits for it. */
+TMM__DEVICE void tmm__half_thin_plainly(const tmm__half_thin_job *job, unsigned char *memory,
+                                        unsigned fulls, int rank, int first, int steps, int line0,
+                                        int thin0, int product)
+{
+    enum { SLOTS = TMM__HALF_THIN_SLOTS };
+    const tmm__half_thin_plain *large = &job->plain[0], *thin = &job->plain[1];
+    const int each_large = job->turned_large ? 8 : 16,
+              each_thin = job->turned_thin ? 8 : job->cols / 8;
+    const int behind = large->rows > 0 ? 128 * each_large * ((1 << large->chunks_log2) + 1) : 0;
+    const unsigned base = (unsigned)__cvta_generic_to_shared(memory);
+    unsigned parity = 1;
+    int stage = 0;
+    for (int step = 1 - SLOTS; step < steps; step++) {
+        const int next = step + SLOTS - 1, k = (first + next) * 64;
+        if (step >= 0) asm volatile("cp.async.wait_group %0;" ::"n"(SLOTS - 2) : "memory");
+        __syncwarp();
+        if (next < steps) {
+            unsigned char *slot = memory + job->slots_at + next % SLOTS * job->slot;
+            if (large->rows > 0)
+                tmm__half_thin_fetch(slot, large, product, each_large,
+                                     job->turned_large ? k : line0,
+                                     job->turned_large ? 64 : job->high,
+                                     job->turned_large ? line0 : k);
+            if (thin->rows > 0)
+                tmm__half_thin_fetch(slot + behind, thin, product, each_thin,
+                                     job->turned_thin ? k : thin0, 128,
+                                     job->turned_thin ? thin0 : k);
+        }
+        asm volatile("cp.async.commit_group;" ::: "memory");
+        if (step < 0) continue;
+        const unsigned char *slot = memory + job->slots_at + step % SLOTS * job->slot;
+        const unsigned to = base + stage * job->stage;
+        const int now = (first + step) * 64;
+        tmm__barrier_wait(fulls + 8 * ((int)TMM__HALF_THIN_STAGES + stage), parity);
+        if (large->rows > 0)
+            tmm__half_thin_align(to, slot, large, product, each_large,
+                                 job->turned_large ? now : line0, job->turned_large);
+        if (thin->rows > 0)
+            tmm__half_thin_align(to + 16384, slot + behind, thin, product, each_thin,
+                                 job->turned_thin ? now : thin0, job->turned_thin);
+        asm volatile("fence.proxy.async.shared::cta;" ::: "memory");
+        __syncwarp();
+        if (threadIdx.x % 32 == 0) tmm__half_arrive(fulls + 8 * stage, rank);
+        if (++stage == job->stages) stage = 0, parity ^= 1;
+    }
 }
 
 /* Sums of a warpgroup to shared memory: where large lines are neighbours in C, [thin][large] with
@@ -12652,9 +12764,9 @@ TMM__DEVICE float4 tmm__half_thin_load(const float *sums, int rank)
 #if defined(TMM__PASS) && TMM__EMIT_TYPE && TMM__HALF_TENSOR
 #if TMM__WGMMA
 /* All steps of a block, into the sums of a warpgroup: 64 lines of the large operand, `cols` of the
-   thin one. Stages are given back to the blocks that copy to them: `pair` from rank0 on. */
+   thin one. Stages are given back at once. */
 TMM__DEVICE void tmm__xhalf_thin_sum(float *c, const tmm__half_thin_job *job, int steps,
-                                     unsigned at, unsigned fulls, int rank0, const int cols,
+                                     unsigned at, unsigned fulls, int rank, const int cols,
                                      const int turned_large, const int turned_thin)
 {
     unsigned parity = 0;
@@ -12670,8 +12782,7 @@ TMM__DEVICE void tmm__xhalf_thin_sum(float *c, const tmm__half_thin_job *job, in
         tmm__xhalf_step(c, at, group, cols, turned_large, turned_thin);
         TMM__WGMMA_COMMIT();
         TMM__WGMMA_WAIT(0);
-        if (lane < job->pair)
-            tmm__half_arrive(fulls + 8 * ((int)TMM__HALF_THIN_STAGES + stage), rank0 + lane);
+        if (lane == 0) tmm__half_arrive(fulls + 8 * ((int)TMM__HALF_THIN_STAGES + stage), rank);
         at += job->stage;
         if (++stage == job->stages) stage = 0, parity ^= 1, at = first;
     }
@@ -12685,16 +12796,19 @@ TMM__DEVICE void tmm__xhalf_thin_sum(float *c, const tmm__half_thin_job *job, in
    stage is 64 k:
        large   [line][64 k], or two boxes of [64 k][64 lines] if it does not lie along k
        thin    the same, `cols` lines
-   with the swizzle of 128 bytes. Blocks of a cluster have the same tile, and parts of its k in order.
-   Each adds up its share of the tile, in that order, from the shared memory of all:
+   with the swizzle of 128 bytes. TMA does not read lines off 16 bytes: eight more warps copy those, and move
+   them by some elements on the way. KERNEL ALIGN would read and write all of them before.
+
+   Blocks of a cluster have the same tile, and parts of its k in order. Each adds up its share of the tile,
+   in that order, from the shared memory of all:
        block 0   |k 0 ..   | sums |\   rows 0 .. r
        block 1   |   k 1 ..| sums |-X- rows r .. 2 r  --> C
    More parts are slices, which KERNEL SUM adds. No block waits for one of another cluster.
 
-   16 KB of the large operand a step: 4 stages of two blocks ask for 128 KB at once, 17 MB on 132
-   multiprocessors. Memory bounds it where the large operand is in memory; L2 for 128 thin lines, where
-   each brings as many bytes again; starting and adding up for little work. */
-TMM_KERNEL void __launch_bounds__(288, 2)
+   Tiles have so many large lines that all clusters which fit at once have as much to read: 128 to 132 blocks
+   read 50 MB in 18.4 us, 96 or 192 in 20.5. Memory bounds it where the large operand is in memory; L2 for 128
+   thin lines, where each brings as many bytes again; starting and adding up for little work. */
+TMM_KERNEL void __launch_bounds__(576, 1) /* 112 registers, so that two blocks of 288 fit */
     tmm__xgemm_half_thin(const TMM__GRID_CONSTANT tmm__half_map map_large,
                          const TMM__GRID_CONSTANT tmm__half_map map_thin, TMM_OUT *__restrict__ C,
                          const tmm__half_thin_job job)
@@ -12705,53 +12819,56 @@ TMM_KERNEL void __launch_bounds__(288, 2)
     const unsigned base = (unsigned)__cvta_generic_to_shared(tmm__memory), skip = -base & 1023;
     const unsigned fulls = (unsigned)__cvta_generic_to_shared(barriers);
     const unsigned empties = fulls + 8 * (int)TMM__HALF_THIN_STAGES;
-    const int pair = job.pair, cluster = job.parts * pair;
-    const int rank = blockIdx.x % cluster, which = rank % pair, rank0 = rank - which;
-    const int item = blockIdx.x / cluster, slice = item % job.slices, tile = item / job.slices;
-    const int line0 = (tile / job.across * pair + which) * job.high;
+    const int rank = blockIdx.x % job.parts, item = blockIdx.x / job.parts;
+    const int slice = item % job.slices, tile = item / job.slices;
+    const int line0 = tile / job.across * job.high;
     const int thin0 = tile % job.across * job.cols, product = blockIdx.y;
-    const long long part = slice * job.parts + rank / pair, parts = job.slices * job.parts;
+    const long long part = slice * job.parts + rank, parts = job.slices * job.parts;
     const int first = (int)(job.steps * part / parts);
     const int steps = (int)(job.steps * (part + 1) / parts) - first;
     float *sums = (float *)(tmm__memory + skip);
-    if (threadIdx.x == 256) tmm__half_prefetch(&map_large), tmm__half_prefetch(&map_thin);
+    if (threadIdx.x == 256 && job.plain[0].rows == 0) tmm__half_prefetch(&map_large);
+    if (threadIdx.x == 256 && job.plain[1].rows == 0) tmm__half_prefetch(&map_thin);
     if (threadIdx.x == 0) {
         for (int n = 0; n < job.stages; n++) {
-            tmm__barrier_init(fulls + 8 * n, 1);
-            tmm__barrier_init(empties + 8 * n, 8 * pair);
+            tmm__barrier_init(fulls + 8 * n, job.full);
+            tmm__barrier_init(empties + 8 * n, 8);
         }
         asm volatile("fence.mbarrier_init.release.cluster;\nfence.proxy.async.shared::cta;" ::
                          : "memory");
     }
     __syncthreads();
-    if (pair > 1) TMM__CLUSTER_MEETS(); /* barriers are there before others copy */
     tmm__let_next_begin();
     tmm__wait_for_previous();
-    if (threadIdx.x >= 256) {
+    if (threadIdx.x >= 288) {
+        tmm__half_thin_plainly(&job, tmm__memory + skip, fulls, rank, first, steps, line0, thin0,
+                               product);
+    } else if (threadIdx.x >= 256) {
         const int zL = product * job.next_large, zT = product * job.next_thin;
-        const unsigned long long policy = tmm__half_thin_policy(job.once);
-        const int half = job.cols / 2 * which, to_both = pair > 1 ? 3 << rank0 : 1;
         unsigned to = base + skip, parity = 1;
         int stage = 0;
-        for (int step = 0; threadIdx.x == 256 && step < steps; step++) {
+        const bool copies = threadIdx.x == 256 && job.expected > 0;
+        for (int step = 0; copies && step < steps; step++) {
             const unsigned barrier = fulls + 8 * stage;
             const int k = (first + step) * 64;
             tmm__barrier_wait(empties + 8 * stage, parity); /* at once, the first time */
             tmm__barrier_expect(barrier, job.expected);
-            if (job.turned_large) {
-                tmm__half_thin_box(to, &map_large, line0, k, zL, barrier, policy);
+            if (job.plain[0].rows > 0) {
+                /* not by TMA */
+            } else if (job.turned_large) {
+                tmm__half_thin_box(to, &map_large, line0, k, zL, barrier, job.once);
                 if (job.high > 64)
-                    tmm__half_thin_box(to + 8192, &map_large, line0 + 64, k, zL, barrier, policy);
+                    tmm__half_thin_box(to + 8192, &map_large, line0 + 64, k, zL, barrier, job.once);
             } else {
-                tmm__half_thin_box(to, &map_large, k, line0, zL, barrier, policy);
+                tmm__half_thin_box(to, &map_large, k, line0, zL, barrier, job.once);
             }
-            if (job.turned_thin) {
+            if (job.plain[1].rows > 0) {
+                /* not by TMA */
+            } else if (job.turned_thin) {
                 for (int i = 0; i < job.cols; i += 64)
-                    tmm__half_box(to + 16384 + i * 128 + which * 4096, &map_thin, thin0 + i,
-                                  k + which * 32, zT, barrier, to_both);
+                    tmm__half_box(to + 16384 + i * 128, &map_thin, thin0 + i, k, zT, barrier, 1);
             } else {
-                tmm__half_box(to + 16384 + half * 128, &map_thin, k, thin0 + half, zT, barrier,
-                              to_both);
+                tmm__half_box(to + 16384, &map_thin, k, thin0, zT, barrier, 1);
             }
             to += job.stage;
             if (++stage == job.stages) stage = 0, parity ^= 1, to = base + skip;
@@ -12760,13 +12877,13 @@ TMM_KERNEL void __launch_bounds__(288, 2)
     } else {
         const int both = 2 * job.turned_large + job.turned_thin;
         float sum[64];
-#define TMM__SUM_OF(count, large, thin)                                                           \
-    do {                                                                                          \
-        if (job.cols == (count) && both == 2 * (large) + (thin)) {                                \
-            tmm__xhalf_thin_sum(sum, &job, steps, base + skip, fulls, rank0, count, large, thin); \
-            asm volatile("bar.sync 1, 256;" ::: "memory"); /* nobody reads stages any more */     \
-            tmm__half_thin_keep(sums, sum, job.large_is_A, count);                                \
-        }                                                                                         \
+#define TMM__SUM_OF(count, large, thin)                                                          \
+    do {                                                                                         \
+        if (job.cols == (count) && both == 2 * (large) + (thin)) {                               \
+            tmm__xhalf_thin_sum(sum, &job, steps, base + skip, fulls, rank, count, large, thin); \
+            asm volatile("bar.sync 1, 256;" ::: "memory"); /* nobody reads stages any more */    \
+            tmm__half_thin_keep(sums, sum, job.large_is_A, count);                               \
+        }                                                                                        \
     } while (0)
         TMM__SUM_OF(16, 0, 0);
         TMM__SUM_OF(16, 0, 1);
@@ -12790,7 +12907,7 @@ TMM_KERNEL void __launch_bounds__(288, 2)
         const int rows = (int)min(job.M - row0, (long long)(job.large_is_A ? job.high : job.cols));
         const int cols = (int)min(job.N - col0, (long long)(job.large_is_A ? job.cols : job.high));
         const int fours = (cols + 3) / 4, all = rows > 0 && cols > 0 ? rows * fours : 0;
-        const int own = rank / pair, end = all * (own + 1) / job.parts;
+        const int end = all * (rank + 1) / job.parts;
         TMM_OUT *c = C + product * job.batchC;
         float *partials = job.partials;
         if (partials != NULL)
@@ -12798,13 +12915,12 @@ TMM_KERNEL void __launch_bounds__(288, 2)
         const bool aligned =
             ((size_t)c | (size_t)job.ldc * sizeof(TMM_OUT)) % (4 * sizeof(TMM_OUT)) == 0;
 #pragma unroll 1
-        for (int n = all * own / job.parts + threadIdx.x; n < end; n += 256) {
+        for (int n = all * rank / job.parts + threadIdx.x; n < end; n += 256) {
             const int r = n / fours, four = (n - r * fours) * 4;
             float4 x[TMM__HALF_THIN_CLUSTER];
 #pragma unroll
             for (int i = 0; i < (int)TMM__HALF_THIN_CLUSTER; i++)
-                if (i < job.parts)
-                    x[i] = tmm__half_thin_load(sums + r * pitch + four, which + i * pair);
+                if (i < job.parts) x[i] = tmm__half_thin_load(sums + r * pitch + four, i);
             TMM_SUM sum[4] = {x[0].x, x[0].y, x[0].z, x[0].w};
 #pragma unroll
             for (int i = 1; i < (int)TMM__HALF_THIN_CLUSTER; i++)
@@ -18258,7 +18374,7 @@ static inline double tmm__half_memory_time(const tmm__load *load, double asked, 
     const double memory = tmm__memory_time(load);
     if (load->bytes + load->c_bytes < tmm__current_device()->gpu.l2_bytes) return memory;
     *time += t->half_thin.memory[first];
-    return memory * (1 + t->half_thin.asked / asked);
+    return memory * (1 + t->half_thin.asked[0] / asked);
 }
 #endif
 
@@ -18528,12 +18644,14 @@ static inline tmm_status tmm__xhalf_run_wgmma(const tmm__xproduct *given, const 
     tmm__half_job job;
     memset(maps, 0, sizeof maps);
     int slices = plan->slices;
+    const int thin = plan->instance >= (int)TMM__HALF_THIN_FIRST;
+    if (thin && plan->rest) return tmm__xhalf_thin(p, plan, missing); /* which needs no copies */
     if (bytesA + bytesB > 0)
         memory = (char *)tmm__workspace((bytesA + 255) / 256 * 256 + bytesB, p->stream);
     *missing = bytesA + bytesB > 0 && memory == NULL;
     if (*missing) return TMM_OK;
     if (memory != NULL) status = tmm__xhalf_align(p, memory);
-    if (plan->instance >= (int)TMM__HALF_THIN_FIRST) {
+    if (thin) {
         if (status == TMM_OK) status = tmm__xhalf_thin(p, plan, missing);
         if (memory != NULL) (void)cudaFreeAsync(memory, p->stream);
         return status;
@@ -18636,13 +18754,23 @@ static inline tmm_status tmm__xtensor(const tmm__xproduct *given, const tmm__pla
 /* src/tiledmm/kernels/tensor_half/thin_launch.h. PLAN and LAUNCHER of KERNEL THIN HALF.
    Uses: kernels/common/finish.cuh, kernels/tensor_half/, launch/, once/. Used by: launch.h. */
 #if defined(TMM_NAME) && !defined(TMM__PASS) && TMM__HOST && TMM__HALF_TENSOR
-/* Ways to divide a product. */
+/* A way to divide a product. */
 typedef struct tmm__xhalf__thin {
-    int cols, high, pair;  /* thin lines of a tile, large ones; blocks that share the thin ones */
-    int parts, slices;     /* k of a tile in so many; in so many clusters */
-    int size, on_one, way; /* of a cluster; blocks on a multiprocessor; number of its kind */
-    int stage, stages;     /* bytes; of a block */
+    int cols, high;           /* thin lines of a tile, large ones */
+    int parts, slices, size;  /* k of a tile in so many; in so many clusters; blocks of a cluster */
+    int way, on_one;          /* number of cols and on_one; blocks on a multiprocessor */
+    int stage, stages, slots; /* bytes; of a block */
+    double fit;               /* clusters that the device has room for at once */
 } tmm__xhalf__thin;
+
+/* What all ways of a product have in common. */
+typedef struct tmm__xhalf__thins {
+    double thin, large, steps, batch, processors; /* lines, steps of 64 k */
+    double memory;                                /* nanoseconds of it, */
+    int from_memory, aligned; /* if L2 does not hold all; are lines 128 bytes apart? */
+    int plain, cuts;          /* is an operand off 16 bytes? May k be cut? */
+    const int *clusters;
+} tmm__xhalf__thins;
 
 /* Bytes of a stage of 64 k. 64 lines at least, if neighbours in memory are lines. */
 static inline int tmm__xhalf_thin_stage(const tmm__xproduct *p, int cols)
@@ -18651,123 +18779,146 @@ static inline int tmm__xhalf_thin_stage(const tmm__xproduct *p, int cols)
     return ((int)TMM__HALF_THIN_LINES + (turned && cols < 64 ? 64 : cols)) * 128;
 }
 
-/* Clusters that fit on the device at once. */
-static inline double tmm__xhalf_thin_fit(const tmm__xhalf__thin *w)
+/* Is op(A) or op(B) off 16 bytes? Then the kernel copies it without TMA: see tmm__half_thin_fetch. */
+static inline int tmm__xhalf_thin_plain(const tmm__xproduct *p, int is_B)
 {
-    const tmm__device *device = tmm__current_device();
-    const int size = w->size * w->pair;
-    return w->on_one * (size > 1 ? tmm__clusters((const void *)tmm__xgemm_half_thin,
-                                                 device->shared - 4096, 1, 0)[size]
-                                 : device->processors);
+    return tmm__xhalf_copied(p, is_B, NULL, NULL) > 0;
+}
+
+/* Bytes of a slot for those operands. */
+static inline int tmm__xhalf_thin_slot(const tmm__xproduct *p, int cols)
+{
+    const int thin_is_B = p->M > p->N;
+    int bytes = 0;
+    for (int is_B = 0; is_B < 2; is_B++) {
+        const int turned = (is_B ? p->rsB : p->csA) != 1;
+        const int lines = is_B != thin_is_B ? 128 : turned && cols < 64 ? 64 : cols;
+        if (tmm__xhalf_thin_plain(p, is_B)) bytes += turned ? 64 * (lines + 8) * 2 : lines * 144;
+    }
+    return bytes;
 }
 
 /* Number n of the ways to divide a product, of TMM__HALF_THIN_WAYS; 0: it is none for this one. Tiles of
-   16, 64 or 128 thin lines, alone or in pairs; one block on a multiprocessor or two; k for a cluster, for so many
-   of eight or for all clusters of four that fit, whose sums KERNEL SUM adds. Last, 128 large lines, or so many
-   that each cluster that fits has as much to do. */
-static inline int tmm__xhalf_thin_way(const tmm__xproduct *p, int n, int cuts, tmm__xhalf__thin *w)
+   16, 64 or 128 thin lines; one block on a multiprocessor or two; k for a cluster, for so many of eight or for
+   all clusters of four that fit, whose sums KERNEL SUM adds. Last, 128 large lines, or so many that all
+   clusters that fit have as much to do. */
+static inline int tmm__xhalf_thin_way(const tmm__xhalf__thins *p, int n, tmm__xhalf__thin *w)
 {
     static const int parts[] = {1, 2, 3, 4, 6, 8, 16, 32, 64, 128, 0};
-    const double thin = (double)tmm__min(p->M, p->N), large = (double)(p->M + p->N) - thin;
-    w->way = n / 22, w->parts = parts[n / 2 % 11];
-    w->cols = w->way % 3 == 0 ? 16 : 32 << w->way % 3, w->pair = w->way % 6 / 3 + 1;
-    w->on_one = w->way / 6 + 1, w->high = (int)TMM__HALF_THIN_LINES;
-    const int most = (int)TMM__HALF_THIN_CLUSTER / w->pair, many = w->parts == 0 || w->parts > 8;
-    if (w->cols == 16 ? w->pair > 1 || thin > 32 : w->pair > 1 && thin <= 16) return 0;
-    if (many ? !cuts || w->on_one > 1 || thin > w->cols : w->parts > most) return 0;
-    w->size = w->parts == 0 ? 4 : many ? most : w->parts;
-    const double fit = tmm__xhalf_thin_fit(w);
-    double down = ceil(large / (w->high * w->pair));
-    w->slices = w->parts == 0 ? (int)fmin(fit / (down * p->batch), 64) : w->parts / w->size;
+    w->way = n / 22, w->parts = parts[n / 2 % 11], w->on_one = w->way / 3 + 1;
+    w->cols = w->way % 3 == 0 ? 16 : 32 << w->way % 3, w->high = (int)TMM__HALF_THIN_LINES;
+    const int many = w->parts == 0 || w->parts > 8;
+    if ((w->cols == 16 && p->thin > 16) || (p->plain && (w->on_one > 1 || p->thin > w->cols)))
+        return 0;
+    if (many && (!p->cuts || w->on_one > 1 || p->thin > w->cols)) return 0;
+    w->size = w->parts == 0 ? 4 : many ? 8 : w->parts;
+    w->fit = w->on_one * (w->size > 1 ? p->clusters[w->size] : p->processors);
+    const double each = p->thin > w->cols ? ceil(p->thin / w->cols) * p->batch : p->batch;
+    w->slices =
+        w->parts == 0 ? (int)fmin(w->fit / (ceil(p->large / 128) * each), 64) : w->parts / w->size;
     w->parts = w->slices * w->size;
-    if (w->slices < 1 || (many && w->slices < 2)) return 0;
+    if (w->slices < 1 || w->fit < 1 || (many && w->slices < 2)) return 0;
     if (n % 2 == 0) return 1;
-    down = floor(fit / (ceil(thin / w->cols) * w->slices * p->batch));
-    w->high = down < 1 ? 128 : (int)fmin(fmax(ceil(large / (down * w->pair) / 8) * 8, 32), 128);
+    const double down = floor(w->fit / (each * w->slices));
+    if (down * 128 <= p->large) return 0;
+    w->high = (int)fmax(ceil(p->large / (down * 8)) * 8, 32);
     return w->high < (int)TMM__HALF_THIN_LINES;
 }
 
 /* Nanoseconds of that. HUGE_VAL where clusters that share k do not fit on the device at once. */
-static inline double tmm__xhalf_thin_time(const tmm__xproduct *p, const tmm__xhalf__thin *w,
-                                          int aligned)
+static inline double tmm__xhalf_thin_time(const tmm__xhalf__thins *p, const tmm__xhalf__thin *w)
 {
     const tmm__costs *t = tmm__tuned();
-    const tmm__device *device = tmm__current_device();
-    const tmm__load load = tmm__xload(p, TMM__COST_TENSOR, w->high, w->cols);
-    const double thin = (double)tmm__min(p->M, p->N), large = (double)(p->M + p->N) - thin;
-    const double down = ceil(ceil(large / w->high) / w->pair), fit = tmm__xhalf_thin_fit(w);
-    const double clusters = down * ceil(thin / w->cols) * w->slices * p->batch;
-    const int kind = w->cols == 16 ? 0 : w->cols / 64, size = w->size * w->pair;
-    if (fit < 1 || (w->parts > 1 && clusters > fit)) return HUGE_VAL;
-    const double blocks = clusters * size, steps = ceil(ceil(p->K / 64.0) / w->parts);
-    const double together = w->on_one > 1 && blocks > load.processors ? 2 : 1;
+    const double across = p->thin > w->cols ? ceil(p->thin / w->cols) : 1;
+    const double clusters = ceil(p->large / w->high) * across * w->slices * p->batch;
+    if (w->parts > 1 && clusters > w->fit) return HUGE_VAL;
+    const int kind = w->cols == 16 ? 0 : w->cols / 64;
+    const double blocks = clusters * w->size, steps = ceil(p->steps / w->parts);
+    const double share = ceil(blocks / p->processors);
+    const double together = w->on_one > 1 && share > 1 ? 2 : 1;
     double step = fmax(t->half_thin.latency / w->stages, together * t->half_thin.step[kind]);
-    if (w->pair > 1) step *= t->half_thin.slower[1];
-    if (!aligned) step *= t->half_thin.slower[0];
-    const double tile = t->half_thin.tile[0] + (w->parts > 1 ? 0 : t->half_thin.tile[1] * w->cols);
-    const double copies = w->high + fmin(w->cols, thin) / w->pair;
-    const double busy = fmax(ceil(clusters / fit) * (tile + steps * step),
+    if (p->plain)
+        step = fmax(step, t->half_thin.step[3]);
+    else if (!p->aligned)
+        step *= t->half_thin.slower;
+    const double tile = t->half_thin.tile[1] + (w->parts > 1 ? 0 : t->half_thin.tile[2] * w->cols);
+    const double copies = w->high + fmin(w->cols, p->thin);
+    const double busy = fmax(ceil(clusters / w->fit) * (tile + steps * step),
                              blocks * steps * copies * 128 / t->half_thin.l2);
-    const double asked = fmin(blocks, w->on_one * load.processors) * w->stages;
-    double time = device->gpu.launch + t->half_thin.once;
-    double memory = tmm__half_memory_time(&load, asked * (w->high * 128), w->pair - 1, &time);
-    /* Multiprocessors that have more to read than others hold it up. */
-    if (load.bytes + load.c_bytes >= device->gpu.l2_bytes)
-        memory *= 1 + t->half_thin.memory[2] *
-                          (ceil(blocks / load.processors) / (blocks / load.processors) - 1);
+    double time = 0, memory = p->memory;
+    if (p->from_memory) {
+        const double asked = fmin(blocks, w->on_one * p->processors) * w->stages * w->high * 128;
+        memory *= 1 + t->half_thin.asked[1] / asked;
+        /* Multiprocessors that have more to read than others hold it up. */
+        memory *= 1 + t->half_thin.asked[2] * (share * p->processors / blocks - 1);
+    }
     time += tmm__overlapped(busy, memory);
     if (w->parts > 1)
-        time += t->half_thin.cluster[0] + t->half_thin.cluster[1] * fmin(thin, w->cols);
+        time += t->half_thin.cluster[0] + t->half_thin.cluster[1] * fmin(p->thin, w->cols);
     if (w->slices > 1)
-        time += t->half_thin.sum[0] + t->half_thin.sum[1] * 4 * w->slices * thin * large * p->batch;
+        time += t->half_thin.sum[0] +
+                t->half_thin.sum[1] * 4 * w->slices * p->thin * p->large * p->batch;
     return time;
 }
 
-/* Are lines of both operands, as TMA reads them, whole 128 bytes apart? */
-static inline int tmm__xhalf_thin_lines(const tmm__xproduct *p)
-{
-    const int copied_A = tmm__xhalf_copied(p, 0, NULL, NULL) > 0;
-    const int copied_B = tmm__xhalf_copied(p, 1, NULL, NULL) > 0;
-    return (copied_A || tmm__xhalf_ld(p, 0) % 64 == 0) &&
-           (copied_B || tmm__xhalf_ld(p, 1) % 64 == 0);
-}
-
-/* KERNEL THIN HALF, if it should take less than c->time: 16, 64 or 128 thin lines, alone or in pairs;
-   one block on a multiprocessor or two; k for a cluster, or for so many of eight, whose sums KERNEL
-   SUM adds. */
+/* KERNEL THIN HALF, if it should take less than c->time. */
 static inline void tmm__xhalf_thin_plan(const tmm__xproduct *p, tmm__plan *c)
 {
+    const tmm__costs *t = tmm__tuned();
     const tmm__device *device = tmm__current_device();
-    const double copied =
-        (double)tmm__xhalf_copied(p, 0, NULL, NULL) + (double)tmm__xhalf_copied(p, 1, NULL, NULL);
-    const double copies = copied > 0 ? tmm__pack_time(copied) : 0;
-    const double thin = (double)tmm__min(p->M, p->N);
-    const double tiles = ceil(thin / 16) * ceil((p->M + p->N) / 32.0);
-    const int cuts = (p->allowed & TMM__CUT_K) && device->pools;
-    if (TMM__TRIANGLE(p) || tiles * 256 > INT_MAX ||
-        (copied > 0 && (!(p->allowed & TMM__PACK) || !device->pools)))
-        return;
-    const int aligned = tmm__xhalf_thin_lines(p);
+    const tmm__load load = tmm__xload(p, TMM__COST_TENSOR, 128, 64);
+    tmm__xhalf__thins q;
+    double first = device->gpu.launch + t->half_thin.tile[0];
+    q.thin = (double)tmm__min(p->M, p->N), q.large = (double)(p->M + p->N) - q.thin;
+    q.steps = (double)((p->K + 63) / 64), q.batch = p->batch, q.processors = load.processors;
+    q.cuts = (p->allowed & TMM__CUT_K) && device->pools;
+    const double tiles = ceil(q.thin / 16) * ceil(q.large / 32);
+    if (TMM__TRIANGLE(p) || tiles * 256 > INT_MAX) return;
+    const size_t copied = tmm__xhalf_copied(p, 0, NULL, NULL) + tmm__xhalf_copied(p, 1, NULL, NULL);
+    q.plain = copied > 0 && q.thin <= 128; /* else each line would be moved more than once */
+    if (copied > 0 && !q.plain) {
+        if (!(p->allowed & TMM__PACK) || !device->pools) return;
+        first += tmm__pack_time((double)copied);
+    }
+    q.aligned = (copied > 0 || (tmm__xhalf_ld(p, 0) % 64 == 0 && tmm__xhalf_ld(p, 1) % 64 == 0));
+    q.memory = tmm__memory_time(&load);
+    q.from_memory = load.bytes + load.c_bytes >= device->gpu.l2_bytes;
+    if (q.from_memory) first += t->half_thin.memory[1];
+    q.clusters = tmm__clusters((const void *)tmm__xgemm_half_thin, device->shared - 4096, 1, 0);
     for (int n = 0; n < (int)TMM__HALF_THIN_WAYS; n++) {
         tmm__xhalf__thin w;
-        if (!tmm__xhalf_thin_way(p, n, cuts, &w)) continue;
+        if (!tmm__xhalf_thin_way(&q, n, &w)) continue;
         w.stage = tmm__xhalf_thin_stage(p, w.cols);
-        w.stages = (int)tmm__min((device->shared - 1024 * (1 + w.on_one)) / w.on_one / w.stage,
-                                 TMM__HALF_THIN_STAGES);
+        w.slots = q.plain ? (int)TMM__HALF_THIN_SLOTS * tmm__xhalf_thin_slot(p, w.cols) : 0;
+        const int room = (device->shared - 1024 * (1 + w.on_one)) / w.on_one - w.slots;
+        w.stages = (int)tmm__min(room / w.stage, TMM__HALF_THIN_STAGES);
+        if (w.stages < 2) continue;
         const int cut = w.slices > 1  ? TMM__PLAN_REDUCE
                         : w.parts > 1 ? TMM__PLAN_CLUSTERS
                                       : TMM__PLAN_WHOLE;
-        double time = tmm__xhalf_thin_time(p, &w, aligned) + copies;
+        double time = first + tmm__xhalf_thin_time(&q, &w);
         if (w.slices > 1) time = tmm__host_time(time);
         if (time < HUGE_VAL)
             time = TMM__PLAN_GUESS((int)TMM__HALF_THIN_FIRST + w.way, cut, w.parts, time);
         if (time >= c->time) continue;
-        c->time = time, c->instance = (int)TMM__HALF_THIN_FIRST + w.way, c->rest = 0;
-        c->kernel = (const void *)tmm__xgemm_half_thin, c->bytes = w.stages * w.stage + 1024;
-        c->slices = w.parts, c->cut = cut, c->blocks = w.slices;
-        c->depth = w.stages, c->down = w.pair, c->turned = p->M > p->N;
+        c->time = time, c->instance = (int)TMM__HALF_THIN_FIRST + w.way, c->rest = q.plain;
+        c->kernel = (const void *)tmm__xgemm_half_thin;
+        c->bytes = w.stages * w.stage + w.slots + 1024;
+        c->slices = w.parts, c->cut = cut, c->blocks = w.slices, c->depth = w.stages;
+        c->turned = p->M > p->N;
         c->tile_m = c->turned ? w.high : w.cols, c->tile_n = c->turned ? w.cols : w.high;
     }
+}
+
+/* What the kernel knows of such an operand, of which a tile has so many lines. */
+static inline void tmm__xhalf_thin_from(tmm__half_thin_plain *x, const tmm__xproduct *p, int is_B,
+                                        int lines)
+{
+    const int turned = (is_B ? p->rsB : p->csA) != 1, all = (int)(is_B ? p->N : p->M);
+    x->from = (const unsigned short *)(is_B ? p->B : p->A), x->ld = tmm__xhalf_ld(p, is_B);
+    x->stride = p->batch > 1 ? is_B ? p->strideB : p->strideA : 0;
+    x->rows = turned ? (int)p->K : all, x->cols = turned ? all : (int)p->K;
+    x->chunks_log2 = turned && lines == 128 ? 4 : 3;
 }
 
 /* By KERNEL THIN HALF. *missing: there was no map, or no memory for slices; then nothing is done. */
@@ -18797,20 +18948,31 @@ static inline tmm_status tmm__xhalf_thin(tmm__xproduct *p, const tmm__plan *plan
     /* What does not lie along k comes in boxes of 64 lines. */
     job.high = high, job.expected = job.stage - (job.turned_large ? rest / 64 * 64 : rest) * 128;
     job.once = job.across == 1 && (job.next_large || p->batch == 1);
-    job.pair = plan->down, job.parts = plan->slices / slices, job.slices = slices;
-    *missing =
-        !tmm__xhalf_make_map(&maps[0], p, !plan->turned, job.turned_large ? 64 : high) ||
-        !tmm__xhalf_make_map(&maps[1], p, plan->turned, (job.turned_thin ? 64 : cols) / job.pair);
+    job.parts = plan->slices / slices, job.slices = slices;
+    memset((void *)maps, 0, sizeof maps);
+    *missing = 0;
+    for (int n = 0; n < 2; n++) { /* the large operand, the thin one */
+        const int is_B = n == 0 ? !plan->turned : plan->turned, turned = is_B ? turned_B : turned_A;
+        if (tmm__xhalf_thin_plain(p, is_B))
+            tmm__xhalf_thin_from(&job.plain[n], p, is_B, n == 0 ? 128 : cols);
+        else
+            *missing |= !tmm__xhalf_make_map(&maps[n], p, is_B, turned ? 64 : n == 0 ? high : cols);
+    }
     if (*missing) return TMM_OK;
+    if (job.plain[0].rows > 0) job.expected = job.stage - 16384;
+    if (job.plain[1].rows > 0) job.expected -= job.stage - 16384;
+    const int plain = job.plain[0].rows > 0 || job.plain[1].rows > 0;
+    job.full = (job.expected > 0) + 8 * plain;
+    job.slot = tmm__xhalf_thin_slot(p, cols), job.slots_at = job.stages * job.stage;
     void *partials = tmm__xpartials(p, &slices);
     *missing = slices != job.slices;
     if (*missing) return TMM_OK;
     job.partials = (float *)partials;
-    const long long down = (job.lines - 1) / (high * job.pair) + 1;
-    const unsigned blocks = (unsigned)(down * job.across * job.pair * plan->slices);
+    const long long down = (job.lines - 1) / high + 1;
+    const unsigned blocks = (unsigned)(down * job.across * plan->slices);
     void *arguments[] = {&maps[0], &maps[1], &p->C, &job};
     const tmm_status status =
-        tmm__launch_clusters(plan->kernel, dim3(blocks, p->batch), 288, job.parts * job.pair, 1,
+        tmm__launch_clusters(plan->kernel, dim3(blocks, p->batch), plain ? 544 : 288, job.parts, 1,
                              plan->bytes, arguments, p->stream);
     return tmm__xsum(status, p, slices, partials, TMM__SUM_GROUPS);
 }

@@ -128,7 +128,7 @@ static inline double tmm__half_memory_time(const tmm__load *load, double asked, 
     const double memory = tmm__memory_time(load);
     if (load->bytes + load->c_bytes < tmm__current_device()->gpu.l2_bytes) return memory;
     *time += t->half_thin.memory[first];
-    return memory * (1 + t->half_thin.asked / asked);
+    return memory * (1 + t->half_thin.asked[0] / asked);
 }
 #endif
 
@@ -398,12 +398,14 @@ static inline tmm_status tmm__xhalf_run_wgmma(const tmm__xproduct *given, const 
     tmm__half_job job;
     memset(maps, 0, sizeof maps);
     int slices = plan->slices;
+    const int thin = plan->instance >= (int)TMM__HALF_THIN_FIRST;
+    if (thin && plan->rest) return tmm__xhalf_thin(p, plan, missing); /* which needs no copies */
     if (bytesA + bytesB > 0)
         memory = (char *)tmm__workspace((bytesA + 255) / 256 * 256 + bytesB, p->stream);
     *missing = bytesA + bytesB > 0 && memory == NULL;
     if (*missing) return TMM_OK;
     if (memory != NULL) status = tmm__xhalf_align(p, memory);
-    if (plan->instance >= (int)TMM__HALF_THIN_FIRST) {
+    if (thin) {
         if (status == TMM_OK) status = tmm__xhalf_thin(p, plan, missing);
         if (memory != NULL) (void)cudaFreeAsync(memory, p->stream);
         return status;
