@@ -2456,7 +2456,7 @@ static const tmm__costs tmm__measured = {
     {
         /* half by wgmma */
         {2600, 1420, 3750, 3150, 10000},
-        {3450, 830, 1950, 2550, 5000},
+        {2100, 830, 1100, 2000, 5000},
         {3250, 1110, 2500, 2600, 7500},
     },
     {
@@ -12015,7 +12015,8 @@ TMM__DEVICE void tmm__xhalf_sum(float *c, int *stage, unsigned *parity, int step
 #undef TMM__HALF_TYPE
 #endif
 /* src/tiledmm/kernels/tensor_half/wgmma_store.cuh. Elements of 16 bits by wgmma: how C is stored
-   by threads. Uses: kernels/common/, wgmma.cuh, once/. Used by: wgmma_kernel.cuh. */
+   by threads.
+   Uses: kernels/common/, wgmma.cuh, once/. Used by: wgmma_kernel.cuh. */
 #if defined(TMM__PASS) && TMM__EMIT_TYPE && TMM__HALF_TENSOR
 /* Where sum (row, col) of 16 x 64 lies in a warp's shared memory: 16 bytes of four rows lie in different
    banks. */
@@ -12678,9 +12679,9 @@ TMM_KERNEL void __launch_bounds__(384, 1)
     enum {
         COLS = TMM__HALF_WGMMA_COLS,
         STAGES = TMM__HALF_WGMMA_STAGES,
-        STAGE = (128 + COLS) * 128,
-        BY_K = TMM__HALF_WGMMA_BY_K(COLS)
+        STAGE = (128 + COLS) * 128
     };
+    const bool by_k = TMM__HALF_WGMMA_BY_K(COLS);
     extern __shared__ __align__(16) unsigned char tmm__memory[];
     __shared__ __align__(8) unsigned long long full[STAGES], empty[STAGES];
     const unsigned base = (unsigned)__cvta_generic_to_shared(tmm__memory), skip = -base & 1023;
@@ -12724,10 +12725,10 @@ TMM_KERNEL void __launch_bounds__(384, 1)
                 for (int half = first; half < first + mine; half++) {
                     const unsigned toB = to + 16384 + half * (COLS * 64);
                     const int col = at.col + half * (COLS / 2);
-                    for (int i = 0; BY_K && job.turned_B && i < COLS / 64; i++)
+                    for (int i = 0; by_k && job.turned_B && i < COLS / 64; i++)
                         tmm__half_box(to + 16384 + i * 8192 + half * 4096, &map_B, at.col + i * 64,
                                       k + half * 32, zB, barrier, (1 << cluster) - 1);
-                    for (int i = 0; !BY_K && job.turned_B && i < COLS / 128; i++)
+                    for (int i = 0; !by_k && job.turned_B && i < COLS / 128; i++)
                         tmm__half_box(toB + i * 8192, &map_B, col + i * 64, k, zB, barrier,
                                       (1 << cluster) - 1);
                     if (!job.turned_B)
@@ -18663,7 +18664,9 @@ static inline void tmm__xhalf_wgmma_try(const tmm__xproduct *p, tmm__plan *c, in
     /* What is not shared by a cluster comes from L2 more often. TMA has some 1.15 times its rate. */
     const double whole = tiles - parts, items = whole + parts * slices;
     const double busy = fmin(items / most, 1), copied = (128 + i->cols / cluster) * 128.0;
-    const double step = fmax(costs[1], busy * copied / (1.15 * tmm__tuned()->l2));
+    /* Few blocks find a higher clock, and L2 free: 1024 by 128 x 128 took 0.8 of the clocks of a step. */
+    const double step =
+        fmax(costs[1] * (0.6 + 0.4 * busy), busy * copied / (1.15 * tmm__tuned()->l2));
     const double odd = load.odd ? costs[4] * fmin(1, (double)p->N / i->cols) : 0;
     /* The busiest is the first cluster, or the first of those that have a whole tile less. */
     for (int of = 0; of < 2; of++) {
