@@ -3375,7 +3375,7 @@ typedef struct RAYT_ALIGN rayt__together {
 /* An axis of a bundle. */
 typedef struct rayt__beam {
     float entry, exit; /* the origin that matters for the near planes, and for the far ones */
-    float least, most; /* inverse directions */
+    float least, most; /* inverse directions, by their size */
 } rayt__beam;
 
 typedef struct rayt__bundle {
@@ -3396,24 +3396,19 @@ static __device__ __forceinline__ unsigned rayt__warp_most(unsigned own)
 #endif
 }
 
-/* The greatest number of those lanes that take part, and the least. */
-static __device__ __forceinline__ float rayt__warp_greatest(float own, bool part)
+/* An axis of the rays that take part: origins, if these differ, and inverses, all of one sign. */
+static __device__ __forceinline__ void rayt__gather(float origin, float inverse, bool part,
+                                                    bool differ, bool negative, rayt__beam *beam)
 {
-    return rayt__from_sort_key(rayt__warp_most(part ? rayt__sort_key(own) : 0));
-}
-
-static __device__ __forceinline__ float rayt__warp_least(float own, bool part)
-{
-    return rayt__from_sort_key(~rayt__warp_most(part ? ~rayt__sort_key(own) : 0));
-}
-
-static __device__ __forceinline__ rayt__beam rayt__beam_of(float origin, float inverse, bool part,
-                                                           bool negative)
-{
-    float low = rayt__warp_least(origin, part), high = rayt__warp_greatest(origin, part);
-    rayt__beam beam = {negative ? low : high, negative ? high : low,
-                       rayt__warp_least(inverse, part), rayt__warp_greatest(inverse, part)};
-    return beam;
+    unsigned sign = negative ? 0x80000000u : 0, size = rayt__bits_of(inverse) & 0x7fffffffu;
+    beam->least = rayt__float_of(~rayt__warp_most(part ? ~size : 0) | sign);
+    beam->most = rayt__float_of(rayt__warp_most(part ? size : 0) | sign);
+    if (!differ) return;
+    unsigned key = rayt__sort_key(origin);
+    float high = rayt__from_sort_key(rayt__warp_most(part ? key : 0));
+    float low = rayt__from_sort_key(~rayt__warp_most(part ? ~key : 0));
+    beam->entry = negative ? low : high;
+    beam->exit = negative ? high : low;
 }
 
 /* How far apart the origins of a bundle may lie: 1/64 of the box of all. */
@@ -3438,17 +3433,20 @@ static __device__ __forceinline__ bool rayt__bundle_of(rayt_unit_ray ray, float 
         return false;
     bundle->octant = (x ? 1u : 0) | (y ? 2u : 0) | (z ? 4u : 0);
     int first = rayt__lowest(all);
-    float dx = fabsf(ray.dx - __shfl_sync(0xffffffffu, ray.dx, first));
-    float dy = fabsf(ray.dy - __shfl_sync(0xffffffffu, ray.dy, first));
-    float dz = fabsf(ray.dz - __shfl_sync(0xffffffffu, ray.dz, first));
-    float ox = fabsf(ray.x - __shfl_sync(0xffffffffu, ray.x, first));
-    float oy = fabsf(ray.y - __shfl_sync(0xffffffffu, ray.y, first));
-    float oz = fabsf(ray.z - __shfl_sync(0xffffffffu, ray.z, first));
-    bool near = fmaxf(dx, fmaxf(dy, dz)) <= 0.0625f && fmaxf(ox, fmaxf(oy, oz)) <= far;
-    if (__ballot_sync(0xffffffffu, part && !near) != 0) return false;
-    bundle->x = rayt__beam_of(ray.x, ray.ix, part, x != 0);
-    bundle->y = rayt__beam_of(ray.y, ray.iy, part, y != 0);
-    bundle->z = rayt__beam_of(ray.z, ray.iz, part, z != 0);
+    float dx = ray.dx - __shfl_sync(0xffffffffu, ray.dx, first);
+    float dy = ray.dy - __shfl_sync(0xffffffffu, ray.dy, first);
+    float dz = ray.dz - __shfl_sync(0xffffffffu, ray.dz, first);
+    bundle->x.entry = bundle->x.exit = __shfl_sync(0xffffffffu, ray.x, first);
+    bundle->y.entry = bundle->y.exit = __shfl_sync(0xffffffffu, ray.y, first);
+    bundle->z.entry = bundle->z.exit = __shfl_sync(0xffffffffu, ray.z, first);
+    float ox = ray.x - bundle->x.entry, oy = ray.y - bundle->y.entry, oz = ray.z - bundle->z.entry;
+    float turned = fmaxf(fabsf(dx), fmaxf(fabsf(dy), fabsf(dz)));
+    float moved = fmaxf(fabsf(ox), fmaxf(fabsf(oy), fabsf(oz)));
+    if (__any_sync(0xffffffffu, part && !(turned <= 0.0625f && moved <= far))) return false;
+    bool differ = __any_sync(0xffffffffu, part && moved != 0);
+    rayt__gather(ray.x, ray.ix, part, differ, x != 0, &bundle->x);
+    rayt__gather(ray.y, ray.iy, part, differ, y != 0, &bundle->y);
+    rayt__gather(ray.z, ray.iz, part, differ, z != 0, &bundle->z);
     return true;
 }
 
