@@ -3622,7 +3622,7 @@ static __device__ __forceinline__ int rayt__find_bundles(rayt__tree_view tree,
     if (bundled) bundled = rayt__walk_together(tree, shared, &bundle, any, &own, &found);
     if (!bundled) {
         rayt__group waiting[RAYT__DEPTH];
-        rayt__walk walk;
+        rayt__walk walk = {};
         rayt__begin_walk(&walk, *ray, wanted);
         rayt__walk_on(tree, &walk, waiting, any, 32);
         own.t_max = walk.ray.t_max;
