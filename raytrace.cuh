@@ -2968,7 +2968,7 @@ typedef struct RAYT_ALIGN rayt__clusters {
     float x, y, z;      /* the origin of the grid */
     unsigned exponents; /* as a node has them */
     int words;          /* of a mask of clusters: 0, 1 or 2 */
-    int unused[3];
+    int unused[3];      /* 0: a block copies these, too */
 } rayt__clusters;
 
 /* Which sphere is at each place, those apart at the end. */
@@ -3182,6 +3182,7 @@ static __device__ __forceinline__ rayt__box rayt__of_clusters(const rayt__box *b
                                                               int last)
 {
     rayt__box all = boxes[first];
+#pragma unroll 4
     for (int k = first + 1; k < last; k++) all = rayt__around(all, boxes[k]);
     return all;
 }
@@ -3214,25 +3215,42 @@ static __device__ __forceinline__ int rayt__place_of(bool own, unsigned *words, 
     return place;
 }
 
+/* How many of the keys of clusters first .. last - 1 are below this one, or, inverted, above it. */
+static __device__ __forceinline__ int rayt__count_below(const unsigned *keys, int first, int last,
+                                                        unsigned own, unsigned inverted)
+{
+    const uint4 *all = (const uint4 *)keys;
+    int below = 0;
+#pragma unroll 4
+    for (int k = 2 * first; k < 2 * last; k++) {
+        uint4 four = all[k];
+        below += (four.x ^ inverted) < (own ^ inverted);
+        below += (four.y ^ inverted) < (own ^ inverted);
+        below += (four.z ^ inverted) < (own ^ inverted);
+        below += (four.w ^ inverted) < (own ^ inverted);
+    }
+    return below;
+}
+
 /* One block. A thread has one sphere, and then one place in the list. */
 RAYT_KERNEL void __launch_bounds__(RAYT__LIST_MOST)
     rayt_tree_list(const rayt_sphere *spheres, int count, rayt__clusters *list)
 {
     __shared__ float4 balls[RAYT__SLOTS];
     __shared__ int owners[RAYT__SLOTS];
-    __shared__ unsigned keys[RAYT__SLOTS], words[RAYT__LIST_MOST / 32];
+    __shared__ RAYT_ALIGN unsigned keys[RAYT__SLOTS];
+    __shared__ unsigned words[RAYT__LIST_MOST / 32];
     __shared__ rayt__box boxes[RAYT__CLUSTERS];
-    int thread = (int)threadIdx.x, larger = 0, many, *indices = (int *)(list + 1);
+    int thread = (int)threadIdx.x, larger, many, *indices = (int *)(list + 1);
     const float none = rayt__float_of(0x7fffffffu);
     float4 nothing = make_float4(none, none, none, none), ball = nothing;
     if (thread < count) ball = rayt__ball_of(spheres, thread);
     bool solid = rayt_solid(ball);
-    keys[thread] = solid ? rayt__bits_of(ball.w) : 0;
+    keys[thread] = (solid ? rayt__bits_of(ball.w) & ~511u : 0) | (511u - (unsigned)thread);
     list->balls[thread] = nothing;
     if (thread < RAYT__APART) list->balls[RAYT__SLOTS + thread] = nothing;
     __syncthreads();
-    for (int k = 0; k < count; k++)
-        larger += keys[k] > keys[thread] || (keys[k] == keys[thread] && k < thread);
+    larger = rayt__count_below(keys, 0, RAYT__CLUSTERS, keys[thread], 0xffffffffu);
     bool apart = solid && larger < RAYT__APART;
     __syncthreads(); /* all have read the keys */
     if (apart) {
@@ -3272,12 +3290,7 @@ RAYT_KERNEL void __launch_bounds__(RAYT__LIST_MOST)
         }
         __syncthreads();
         if (thread < many) {
-            const uint4 *all = (const uint4 *)keys;
-            unsigned own = keys[thread];
-            for (int k = 2 * first; k < 2 * last; k++) {
-                uint4 four = all[k];
-                lower += (four.x < own) + (four.y < own) + (four.z < own) + (four.w < own);
-            }
+            lower += rayt__count_below(keys, first, last, keys[thread], 0);
             balls[lower] = ball;
             owners[lower] = owner;
         }
@@ -3332,6 +3345,7 @@ RAYT_KERNEL void __launch_bounds__(RAYT__LIST_MOST)
         list->z = z;
         list->exponents = rayt__exponents(ex, ey, ez);
         list->words = (many + 255) / 256;
+        for (int k = 0; k < 3; k++) list->unused[k] = 0;
     }
 }
 #endif
@@ -3359,9 +3373,9 @@ RAYT_KERNEL void __launch_bounds__(RAYT__LIST_MOST)
 
    A node in the stack that begins behind the hits of all rays is dropped. */
 enum {
-    RAYT__BUNDLE_STACK = 128, /* nodes; more are rare, and then the rays walk alone */
-    RAYT__BUNDLE_WARPS = 4,   /* of a block */
-    RAYT__ROUNDS = 8          /* at most, of a block of rayt_query: 128 rays each */
+    RAYT__BUNDLE_STACK = 64, /* nodes; more are rare, and then the rays walk alone */
+    RAYT__BUNDLE_WARPS = 4,  /* of a block */
+    RAYT__ROUNDS = 8         /* at most, of a block of rayt_query: 128 rays each */
 };
 
 /* What a warp has in shared memory. */
