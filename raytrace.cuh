@@ -3437,7 +3437,7 @@ static __device__ __forceinline__ float rayt__close(rayt__tree_view tree)
 
 /* Makes a bundle of the rays of a warp that can hit. False if they are not side by side: other signs,
    or directions that differ by more than 1/16. */
-static __device__ __forceinline__ bool rayt__bundle_of(rayt_unit_ray ray, float far,
+static __device__ __forceinline__ bool rayt__bundle_of(rayt_unit_ray ray, float close,
                                                        rayt__bundle *bundle)
 {
     bool part = ray.t_max >= 0;
@@ -3458,7 +3458,7 @@ static __device__ __forceinline__ bool rayt__bundle_of(rayt_unit_ray ray, float 
     float ox = ray.x - bundle->x.entry, oy = ray.y - bundle->y.entry, oz = ray.z - bundle->z.entry;
     float turned = fmaxf(fabsf(dx), fmaxf(fabsf(dy), fabsf(dz)));
     float moved = fmaxf(fabsf(ox), fmaxf(fabsf(oy), fabsf(oz)));
-    if (__any_sync(0xffffffffu, part && !(turned <= 0.0625f && moved <= far))) return false;
+    if (__any_sync(0xffffffffu, part && !(turned <= 0.0625f && moved <= close))) return false;
     bool differ = __any_sync(0xffffffffu, part && moved != 0);
     rayt__gather(ray.x, ray.ix, part, differ, x != 0, &bundle->x);
     rayt__gather(ray.y, ray.iy, part, differ, y != 0, &bundle->y);
@@ -3486,7 +3486,7 @@ static __device__ __forceinline__ float rayt__plane_byte(const uint4 *node, int 
 }
 
 /* Does the bundle meet a child of a node, before `most`? In *enter: where. The child is that of
-   `byte` in its 8 bytes of planes; near_x ..: where in the node those of near planes begin. */
+   `byte` in its 8 bytes of planes. Low planes begin at byte 32 of a node, high ones 24 later. */
 static __device__ __forceinline__ bool rayt__meets_child(const uint4 *node, uint4 head, int byte,
                                                          const rayt__bundle *bundle, float most,
                                                          float *enter)
