@@ -578,9 +578,8 @@ static void explain_traced(const row *rows, int count)
     }
     const row *r = largest_with(rows, count, INT_MAX, TRACED + 4, TRACED);
     if (r)
-        printf("A tree, which asks for few of %d spheres: %.1f times as fast as global, although "
-               "its rays\npart, so that more lanes wait. The time to build it is not in the "
-               "table.\n",
+        printf("A tree, which asks for few of %d spheres, and for neighbouring rays at once: %.1f "
+               "times as fast\nas global. The time to build it is not in the table.\n",
                r->spheres, r->seconds[TRACED] / r->seconds[TRACED + 4]);
 }
 
