@@ -900,8 +900,9 @@ RAYT_API rayt_status rayt_trace_cpu(const rayt_scene *scene, const rayt_camera *
 #define RAYT__PART_TREE_TYPES
 /* ============================== TREE: TYPES AND DECLARATIONS ================================== */
 /* A bounding-volume hierarchy over spheres. It begins as zeros, `rayt_tree tree = {}` (in C {0}). It
-   holds a copy of the centres and radii, 40 bytes a sphere in all: for questions the spheres are not
-   needed any more. rayt_trace still reads those that are hit: they must be there, and unmoved. */
+   holds a copy of the centres and radii, 40 bytes a sphere in all (on a device, for up to 512 spheres,
+   another 11 KB): for questions the spheres are not needed any more. rayt_trace still reads those that
+   are hit: they must be there, and unmoved. */
 typedef struct rayt_tree {
     void *memory; /* of the device, or of the host */
     size_t bytes; /* allocated; grows, never shrinks */
@@ -1245,8 +1246,7 @@ RAYT_KERNEL void __launch_bounds__(256)
 /* END OF KERNEL */
 #endif
 /* src/raytrace/kernels/culling.cuh. Lists of the spheres that can touch a tile of the image.
-   Uses: config.h, intersection.cuh.
-   Used by: host/launch.h, binning.cuh, tile.cuh, trace/kernels.cuh. */
+   Uses: config.h, intersection.cuh. Used by: host/launch.h, binning.cuh, tile.cuh, trace/. */
 #if RAYT__KERNELS && !defined(RAYT__PART_CULLING)
 #define RAYT__PART_CULLING
 /* ============================== CULLING ======================================================= */
@@ -2026,6 +2026,7 @@ typedef struct rayt__tree_view {
     const uint4 *nodes; /* 5 of these a node; node 0 is the root */
     const float4 *balls;
     const int *indices; /* of the spheres, as the balls lie */
+    const uint4 *list;  /* of few spheres: their clusters, on a device alone; else NULL */
 } rayt__tree_view;
 
 typedef union rayt__bits {
@@ -2221,19 +2222,24 @@ static __device__ __forceinline__ float rayt__unit_of(int exponent, int all)
     return __int_as_float(rayt__lesser(half - exponent + half, all));
 }
 
-/* The children of a node that a ray meets between t_min and `most`. The ray's inverses, its t_min and
-   `most` are in units of walks; `most` is 2^-19 of itself beyond where the ray is to end. */
-static __device__ __forceinline__ rayt__met rayt__meet(const uint4 *node, const rayt_unit_ray *ray,
-                                                       float most)
+/* A ray in the grid of a node, in halves. `enter`: of each axis the step and, in the lower half, the
+   distance of the origin, after `begin`. `exit_xy`, `exit_z`: the same distances, as exits have them
+   (y and x, then z), and in the lower half of exit_z `most`. All are times `all`. */
+typedef struct rayt__frame {
+    unsigned enter_x, enter_y, enter_z, exit_xy, exit_z;
+    float begin;
+    int all;
+} rayt__frame;
+
+/* The ray's inverses, its t_min and `most` are in units of walks; `most` is 2^-19 of itself beyond
+   where the ray is to end. word: the exponents of a node. */
+static __device__ __forceinline__ rayt__frame rayt__into_frame(float x, float y, float z,
+                                                               unsigned word,
+                                                               const rayt_unit_ray *ray, float most)
 {
-    uint4 a = rayt__load(node), b = rayt__load(node + 1), c = rayt__load(node + 2);
-    uint4 d = rayt__load(node + 3), e = rayt__load(node + 4);
-    float base_x = (rayt__float_of(a.x) - ray->x) * ray->ix,
-          step_x = rayt__step_of(a.w, 0) * ray->ix;
-    float base_y = (rayt__float_of(a.y) - ray->y) * ray->iy,
-          step_y = rayt__step_of(a.w, 1) * ray->iy;
-    float base_z = (rayt__float_of(a.z) - ray->z) * ray->iz,
-          step_z = rayt__step_of(a.w, 2) * ray->iz;
+    float base_x = (x - ray->x) * ray->ix, step_x = rayt__step_of(word, 0) * ray->ix;
+    float base_y = (y - ray->y) * ray->iy, step_y = rayt__step_of(word, 1) * ray->iy;
+    float base_z = (z - ray->z) * ray->iz, step_z = rayt__step_of(word, 2) * ray->iz;
     /* Where the ray has entered the grid. As integers numbers compare as they do as floats, unless
        both are negative: but t_min is not. */
     int near_x = __float_as_int(fminf(step_x, 0) * (256 * RAYT__UNIT) + base_x);
@@ -2247,17 +2253,33 @@ static __device__ __forceinline__ rayt__met rayt__meet(const uint4 *node, const 
     int least = rayt__lesser(rayt__lesser(size_x, size_y), size_z);
     least = rayt__greater(least, rayt__exponent_of(begin));
     int all = (int)(0x80000000u - (unsigned)least); /* the least step becomes 4 or more */
-    float x = rayt__unit_of(size_x, all), y = rayt__unit_of(size_y, all);
-    float z = rayt__unit_of(size_z, all);
-    unsigned enter_x = rayt__pair_of(step_x * x, (base_x - begin) * x);
-    unsigned enter_y = rayt__pair_of(step_y * y, (base_y - begin) * y);
-    unsigned enter_z = rayt__pair_of(step_z * z, (base_z - begin) * z);
-    unsigned exit_xy = rayt__pair_of((base_x - sooner) * x, (base_y - sooner) * y);
-    unsigned exit_z =
-        rayt__pair_of((base_z - sooner) * z, /* and 2^-10 for the rounding of `most` */
+    float unit_x = rayt__unit_of(size_x, all), unit_y = rayt__unit_of(size_y, all);
+    float unit_z = rayt__unit_of(size_z, all);
+    rayt__frame frame;
+    frame.enter_x = rayt__pair_of(step_x * unit_x, (base_x - begin) * unit_x);
+    frame.enter_y = rayt__pair_of(step_y * unit_y, (base_y - begin) * unit_y);
+    frame.enter_z = rayt__pair_of(step_z * unit_z, (base_z - begin) * unit_z);
+    frame.exit_xy = rayt__pair_of((base_x - sooner) * unit_x, (base_y - sooner) * unit_y);
+    frame.exit_z =
+        rayt__pair_of((base_z - sooner) * unit_z, /* and 2^-10 for the rounding of `most` */
                       (most - sooner) * __int_as_float(all) * 1.0009765625f);
+    frame.begin = begin;
+    frame.all = all;
+    return frame;
+}
+
+/* The children of a node that a ray meets between t_min and `most`. */
+static __device__ __forceinline__ rayt__met rayt__meet(const uint4 *node, const rayt_unit_ray *ray,
+                                                       float most)
+{
+    uint4 a = rayt__load(node), b = rayt__load(node + 1), c = rayt__load(node + 2);
+    uint4 d = rayt__load(node + 3), e = rayt__load(node + 4);
+    rayt__frame frame = rayt__into_frame(rayt__float_of(a.x), rayt__float_of(a.y),
+                                         rayt__float_of(a.z), a.w, ray, most);
+    unsigned enter_x = frame.enter_x, enter_y = frame.enter_y, enter_z = frame.enter_z;
+    unsigned exit_xy = frame.exit_xy, exit_z = frame.exit_z;
     unsigned last = rayt__twice_low(exit_z), hit = 0;
-    rayt__met met = {0, 0, a.w >> 24, b.z, b.x, b.y, {0, 0, 0, 0}, begin, 0};
+    rayt__met met = {0, 0, a.w >> 24, b.z, b.x, b.y, {0, 0, 0, 0}, frame.begin, 0};
 #pragma unroll
     for (int k = 0; k < 4; k++) { /* children k and k + 4 */
         unsigned low_x = k < 2 ? c.x : c.y, low_y = k < 2 ? c.z : c.w, low_z = k < 2 ? d.x : d.y;
@@ -2281,7 +2303,7 @@ static __device__ __forceinline__ rayt__met rayt__meet(const uint4 *node, const 
         unsigned exit = rayt__pair_min(rayt__pair_min(fx, last), rayt__pair_min(fy, fz));
         hit |= rayt__pair_le(met.at[k], exit) & (0x000f000fu << 4 * k);
     }
-    met.one = __int_as_float(0x7f000000 - all); /* 1 / all */
+    met.one = __int_as_float(0x7f000000 - frame.all); /* 1 / all */
     met.children = hit & b.w;
     met.spheres = hit & b.z;
     return met;
@@ -2649,7 +2671,7 @@ static __host__ __device__ __forceinline__ int rayt__tree_within(rayt__tree_view
 #endif
 /* src/raytrace/trace/build.cuh. How a tree is made: codes, a binary tree, wide nodes.
    Uses: config.h, intersection.cuh, hit.cuh, nodes.cuh.
-   Used by: kernels.cuh, trace/host/build.h. */
+   Used by: clusters.cuh, kernels.cuh, trace/host/build.h. */
 #if defined(RAYT_WITH_TRACE) && RAYT__KERNELS && !defined(RAYT__EMIT) && !defined(RAYT__PART_BUILD)
 #define RAYT__PART_BUILD
 /* ============================== BUILD ========================================================= */
@@ -2904,6 +2926,726 @@ static __host__ __device__ __forceinline__ unsigned rayt__step_high(float plane,
 {
     float steps = (plane - origin) * rayt__float_of((254 - e) << 23);
     return (unsigned)ceilf(steps * 1.0000002384185791f + 0.625f);
+}
+#endif
+/* src/raytrace/trace/clusters.cuh. Few spheres: a list of clusters in place of a walk.
+   Uses: config.h, intersection.cuh, kernels/culling.cuh, trace/.
+   Used by: kernel.cuh, trace/host/build.h. */
+#if defined(RAYT_WITH_TRACE) && RAYT__KERNELS && !defined(RAYT__EMIT) && \
+    !defined(RAYT__PART_CLUSTERS)
+#define RAYT__PART_CLUSTERS
+/* ============================== CLUSTERS ====================================================== */
+/* Up to 512 spheres fit into shared memory, and a tree over them has three levels. Then it costs less
+   to test the boxes of all groups of 8 spheres than to walk: each ray tests all of them, no lane goes
+   its own way, and there is no stack. KERNEL TRACE does so for RAYT_TREE.
+
+        apart       the 4 largest spheres, which every ray tests: a ground, some large ones
+        clusters    up to 64 of 8 spheres. The others are sorted along the widest axis of their box
+                    and cut in the middle, and so are the halves, until 8 are left
+
+   Boxes are on a grid for all, 8 bits a plane, as in a node of the tree, but for their form: low +
+   high, and high - low, two halves each. With c = (low + high) step / 2 + base and h = (high - low)
+   |step| / 2 the near plane is at c - h and the far one at c + h, whatever the signs of the ray.
+
+   All that NODES proves is true here, with two more roundings of 1/8 of a step: that of c, and that of
+   2^-19 of `begin`, which entries have less here. So boxes have 9/8 of a step to spare. */
+enum {
+    RAYT__LIST_MOST = 512, /* spheres, and threads that make the list */
+    RAYT__APART = 4,
+    RAYT__CLUSTER = 8,
+    RAYT__CLUSTERS = 64,
+    RAYT__SLOTS = RAYT__CLUSTER * RAYT__CLUSTERS
+};
+
+/* Cluster k has spheres 8 k .. 8 k + 7, and its box is the half k / 16 % 2 of a pair. Of 4 pairs, 8
+   clusters, one after the other:
+
+        planes[][0]   c of x, x, of y, y
+              [1]   c of z, z, h of x, x         of two pairs each
+              [2]   h of y, y, of z, z
+*/
+typedef struct RAYT_ALIGN rayt__clusters {
+    float4 balls[RAYT__SLOTS + RAYT__APART]; /* those apart at the end; NaN where there is none */
+    uint4 planes[RAYT__CLUSTERS / 4][3];
+    float x, y, z;      /* the origin of the grid */
+    unsigned exponents; /* as a node has them */
+    int words;          /* of a mask of clusters: 0, 1 or 2 */
+    int unused[3];      /* 0: a block copies these, too */
+} rayt__clusters;
+
+/* Which sphere is at each place, those apart at the end. */
+static __host__ __device__ __forceinline__ const int *rayt__list_indices(rayt__tree_view tree)
+{
+    return (const int *)((const rayt__clusters *)tree.list + 1);
+}
+
+/* Where a plane of a cluster is, c of x, y, z or h of x, y, z, among the halves of `planes`. */
+static __host__ __device__ __forceinline__ int rayt__plane_at(int cluster, int plane)
+{
+    int word = cluster / 32, pair = cluster % 16, upper = cluster / 16 % 2;
+    return ((((word * 8 + pair / 2) * 3) * 4 + 2 * plane + pair % 2) * 2) + upper;
+}
+
+#if RAYT__HALVES
+/* Which clusters a ray meets between t_min and `most`, as rayt__meet; the last word of the mask is in
+   *last, one before it in *other. */
+static __device__ __forceinline__ void rayt__meet_clusters(const rayt__clusters *list,
+                                                           const rayt_unit_ray *ray, float most,
+                                                           unsigned *last, unsigned *other)
+{
+    rayt__frame frame = rayt__into_frame(list->x, list->y, list->z, list->exponents, ray, most);
+    const unsigned half = 0x38003800u, sign = 0x80008000u;
+    float later = frame.begin * __int_as_float(frame.all) * RAYT__LONGER;
+    unsigned less = rayt__pair_of(-later, -later), end = rayt__twice_low(frame.exit_z);
+    unsigned x = rayt__twice_high(frame.exit_xy), y = rayt__twice_low(frame.exit_xy);
+    unsigned z = rayt__twice_high(frame.exit_z);
+    unsigned sx = rayt__pair_fma(rayt__twice_high(frame.enter_x), half, 0), ax = sx & ~sign;
+    unsigned sy = rayt__pair_fma(rayt__twice_high(frame.enter_y), half, 0), ay = sy & ~sign;
+    unsigned sz = rayt__pair_fma(rayt__twice_high(frame.enter_z), half, 0), az = sz & ~sign;
+    *last = *other = 0;
+    for (int word = 0; word < list->words; word++) {
+        unsigned mask = 0;
+#pragma unroll
+        for (int k = 0; k < 8; k++) { /* pairs 2 k and 2 k + 1 */
+            uint4 a = list->planes[word * 8 + k][0], b = list->planes[word * 8 + k][1];
+            uint4 c = list->planes[word * 8 + k][2];
+#pragma unroll
+            for (int odd = 0; odd < 2; odd++) {
+                unsigned hx = odd ? b.w : b.z, hy = odd ? c.y : c.x, hz = odd ? c.w : c.z;
+                unsigned cx = rayt__pair_fma(odd ? a.y : a.x, sx, x);
+                unsigned cy = rayt__pair_fma(odd ? a.w : a.z, sy, y);
+                unsigned cz = rayt__pair_fma(odd ? b.y : b.x, sz, z);
+                unsigned enter = rayt__pair_max(rayt__pair_fma(hx, ax | sign, cx),
+                                                rayt__pair_max(rayt__pair_fma(hy, ay | sign, cy),
+                                                               rayt__pair_fma(hz, az | sign, cz)));
+                unsigned exit = rayt__pair_min(rayt__pair_min(rayt__pair_fma(hx, ax, cx), end),
+                                               rayt__pair_min(rayt__pair_fma(hy, ay, cy),
+                                                              rayt__pair_fma(hz, az, cz)));
+                enter = rayt__pair_fma_0(enter, 0x3c003c00u, less);
+                mask |= rayt__pair_le(enter, exit) & (0x00010001u << (2 * k + odd));
+            }
+        }
+        *other = *last;
+        *last = mask;
+    }
+}
+#else
+/* The same in single precision. */
+static __device__ __forceinline__ void rayt__meet_clusters(const rayt__clusters *list,
+                                                           const rayt_unit_ray *ray, float most,
+                                                           unsigned *last, unsigned *other)
+{
+    const unsigned short *planes = (const unsigned short *)list->planes;
+    float step[3], base[3], later[3];
+    for (int k = 0; k < 3; k++) {
+        float inverse = (&ray->ix)[k];
+        step[k] = rayt__step_of(list->exponents, k) * RAYT__UNIT * inverse * 0.5f;
+        base[k] = ((&list->x)[k] - (&ray->x)[k]) * inverse;
+        later[k] = fabsf(base[k]) * RAYT__LONGER;
+    }
+    *last = *other = 0;
+    for (int cluster = 0; cluster < 32 * list->words; cluster++) {
+        float enter = ray->t_min, exit = most;
+        for (int k = 0; k < 3; k++) {
+            float middle = planes[rayt__plane_at(cluster, k)] * step[k] + base[k];
+            short size = (short)planes[rayt__plane_at(cluster, 3 + k)];
+            float half = (float)size * fabsf(step[k]);
+            enter = fmaxf(enter, middle - half);
+            exit = fminf(exit, middle + half + later[k]);
+        }
+        if (enter <= exit) *(cluster / 32 == list->words - 1 ? last : other) |= 1u << cluster % 32;
+    }
+}
+#endif
+
+/* Which of the 8 balls of a cluster the line of a ray passes through. Lanes read them in other orders:
+   then 8 in a row are in other banks, whatever their clusters. Bit 7 - k is ball k ^ lane % 8. */
+static __device__ __forceinline__ unsigned rayt__pass_cluster(const rayt__clusters *list,
+                                                              int cluster, const rayt_unit_ray *ray)
+{
+    int place = (cluster * RAYT__CLUSTER + (int)threadIdx.x % RAYT__CLUSTER) * 16; /* in bytes */
+    unsigned bits = 0;
+#pragma unroll
+    for (int k = 0; k < RAYT__CLUSTER; k++) { /* then this is one operation a ball */
+        float4 ball = *(const float4 *)((const char *)list + (place ^ k * 16));
+        float b, discriminant;
+        (void)rayt_passes(*ray, ball, &b, &discriminant);
+        unsigned sign = rayt__bits_of(RAYT_CANCEL - discriminant); /* 1: it passes; of NaN 0 */
+#ifdef __CUDA_ARCH__
+        bits = __funnelshift_l(sign, bits, 1); /* fewer instructions than a comparison takes */
+#else
+        bits = bits << 1 | (discriminant > RAYT_CANCEL);
+        (void)sign;
+#endif
+    }
+    return bits;
+}
+
+/* Is this ball behind a ray that is outside of it? A ray that has left the ground would go through all
+   of rayt_root for it, to no end. True only if rayt_root is sure to find nothing: the line passes
+   through the ball, by more than rounding can be (2^-18 of radius^2), and the origin is outside by more
+   than that (2^-20), and not so far away that directions were not unit any more. Then the part of the
+   line in the ball ends before the origin. So do the part in its own box, on which signs are exact. */
+static __device__ __forceinline__ bool rayt__behind(const rayt_unit_ray *ray, float4 ball, float b,
+                                                    float discriminant)
+{
+    float x = ray->x - ball.x, y = ray->y - ball.y, z = ray->z - ball.z, square = ball.w * ball.w;
+    float outside = x * x + (y * y + (z * z - square));
+    return b < 0 && outside > square * 9.5367431640625e-7f && outside < square * 1024 &&
+           discriminant > square * 3.814697265625e-6f;
+}
+
+/* The nearest spheres that the rays of a warp hit, as rayt__find_tree; all lanes come here. Where
+   some have nothing to do the others wait, so there are three parts, each for all: boxes, balls of the
+   clusters that are met, and hits. Between them a lane keeps up to 4 clusters, 16 bits each: which
+   balls, and the number of the cluster. The spheres apart are cluster RAYT__CLUSTERS. */
+static __device__ __forceinline__ int rayt__find_clusters(const rayt__clusters *list,
+                                                          const int *indices, bool wanted, bool any,
+                                                          rayt_unit_ray *ray)
+{
+    int found = -1, lane = (int)threadIdx.x % RAYT__CLUSTER ^ 7;
+    unsigned first, second, kept = 0, older = 0; /* clusters: the last two, and those before them */
+    float b, discriminant, t;
+#pragma unroll
+    for (int k = 0; k < RAYT__APART; k++)
+        if (rayt_passes(*ray, list->balls[RAYT__SLOTS + k], &b, &discriminant) &&
+            !(k == 0 && rayt__behind(ray, list->balls[RAYT__SLOTS + k], b, discriminant)))
+            kept |= 256u << (k ^ lane);
+    if (kept != 0) kept |= RAYT__CLUSTERS;
+    rayt_unit_ray walk = *ray;
+    walk.ix *= RAYT__UNIT;
+    walk.iy *= RAYT__UNIT;
+    walk.iz *= RAYT__UNIT;
+    walk.t_min *= RAYT__UNIT;
+    rayt__meet_clusters(list, &walk, ray->t_max * ((1 + RAYT__LONGER) * RAYT__UNIT), &first,
+                        &second);
+    if (!wanted) first = second = kept = 0;
+    int begin = 32 * (list->words - 1);
+    do {
+        for (;;) {
+            bool one = (first | second) != 0 && older >> 16 == 0;
+            if (!__any_sync(0xffffffffu, one)) break;
+            if (one) {
+                unsigned mask = first != 0 ? first : second;
+                int cluster = rayt__lowest(mask) + (first != 0 ? begin : 0);
+                mask &= mask - 1;
+                second = first != 0 ? second : mask;
+                first = first != 0 ? mask : 0;
+                unsigned bits = rayt__pass_cluster(list, cluster, ray);
+                if (bits != 0) {
+                    older = older << 16 | kept >> 16;
+                    kept = kept << 16 | bits << 8 | (unsigned)cluster;
+                }
+            }
+            __syncwarp();
+        }
+        while (__any_sync(0xffffffffu, kept != 0)) {
+            if (kept != 0) {
+                int bit = rayt__lowest(kept & 0xff00u);
+                int slot = (int)(kept & 255) * RAYT__CLUSTER + ((bit - 8) ^ lane);
+                float4 ball = list->balls[slot];
+                kept ^= 1u << bit;
+                if ((kept & 0xff00u) == 0) {
+                    kept = kept >> 16 | older << 16;
+                    older >>= 16;
+                }
+                bool passes = rayt_passes(*ray, ball, &b, &discriminant);
+                if (passes && rayt_root(*ray, ball, b, discriminant, &t)) {
+                    int index = indices[slot];
+                    if (rayt_before(t, index, ray->t_max, found)) {
+                        ray->t_max = t;
+                        found = index;
+                        if (any) kept = older = first = second = 0;
+                    }
+                }
+            }
+            __syncwarp();
+        }
+    } while (__any_sync(0xffffffffu, (first | second) != 0));
+    return found;
+}
+
+/* ---- how the list is made ---- */
+
+/* The box of what all 8 threads of a cluster have. */
+static __device__ __forceinline__ rayt__box rayt__of_cluster(rayt__box box)
+{
+    for (int step = 1; step < RAYT__CLUSTER; step *= 2) {
+        rayt__box other;
+        float *from = &box.low_x, *to = &other.low_x;
+        for (int k = 0; k < 6; k++) to[k] = __shfl_xor_sync(0xffffffffu, from[k], step);
+        box = rayt__around(box, other);
+    }
+    return box;
+}
+
+/* The box of clusters first .. last - 1. */
+static __device__ __forceinline__ rayt__box rayt__of_clusters(const rayt__box *boxes, int first,
+                                                              int last)
+{
+    rayt__box all = boxes[first];
+#pragma unroll 4
+    for (int k = first + 1; k < last; k++) all = rayt__around(all, boxes[k]);
+    return all;
+}
+
+/* One axis of the box of a cluster. */
+static __device__ __forceinline__ void rayt__set_planes(rayt__clusters *list, int cluster, int axis,
+                                                        float low, float high, float origin,
+                                                        unsigned e)
+{
+    unsigned short *planes = (unsigned short *)list->planes;
+    float steps = rayt__float_of((254 - e) << 23);
+    int below = (int)floorf((low - origin) * steps * 0.9999997615814209f - 1.125f);
+    int above = (int)ceilf((high - origin) * steps * 1.0000002384185791f + 1.125f);
+    planes[rayt__plane_at(cluster, axis)] = (unsigned short)(below + above);
+    planes[rayt__plane_at(cluster, 3 + axis)] = (unsigned short)(above - below);
+}
+
+/* The place of this thread among those of the block that say so, and in *all how many do. */
+static __device__ __forceinline__ int rayt__place_of(bool own, unsigned *words, int *all)
+{
+    int thread = (int)threadIdx.x, place = 0, sum = 0;
+    unsigned votes = __ballot_sync(0xffffffffu, own);
+    if (thread % 32 == 0) words[thread / 32] = votes;
+    __syncthreads();
+    for (int k = 0; k < RAYT__LIST_MOST / 32; k++) {
+        if (k == thread / 32) place = sum + __popc(votes & ((1u << thread % 32) - 1));
+        sum += __popc(words[k]);
+    }
+    *all = sum;
+    return place;
+}
+
+/* How many of the keys of clusters first .. last - 1 are below this one, or, inverted, above it. */
+static __device__ __forceinline__ int rayt__count_below(const unsigned *keys, int first, int last,
+                                                        unsigned own, unsigned inverted)
+{
+    const uint4 *all = (const uint4 *)keys;
+    int below = 0;
+#pragma unroll 4
+    for (int k = 2 * first; k < 2 * last; k++) {
+        uint4 four = all[k];
+        below += (four.x ^ inverted) < (own ^ inverted);
+        below += (four.y ^ inverted) < (own ^ inverted);
+        below += (four.z ^ inverted) < (own ^ inverted);
+        below += (four.w ^ inverted) < (own ^ inverted);
+    }
+    return below;
+}
+
+/* One block. A thread has one sphere, and then one place in the list. */
+RAYT_KERNEL void __launch_bounds__(RAYT__LIST_MOST)
+    rayt_tree_list(const rayt_sphere *spheres, int count, rayt__clusters *list)
+{
+    __shared__ float4 balls[RAYT__SLOTS];
+    __shared__ int owners[RAYT__SLOTS];
+    __shared__ RAYT_ALIGN unsigned keys[RAYT__SLOTS];
+    __shared__ unsigned words[RAYT__LIST_MOST / 32];
+    __shared__ rayt__box boxes[RAYT__CLUSTERS];
+    int thread = (int)threadIdx.x, larger, many, *indices = (int *)(list + 1);
+    const float none = rayt__float_of(0x7fffffffu);
+    float4 nothing = make_float4(none, none, none, none), ball = nothing;
+    if (thread < count) ball = rayt__ball_of(spheres, thread);
+    bool solid = rayt_solid(ball);
+    keys[thread] = (solid ? rayt__bits_of(ball.w) & ~511u : 0) | (511u - (unsigned)thread);
+    list->balls[thread] = nothing;
+    if (thread < RAYT__APART) list->balls[RAYT__SLOTS + thread] = nothing;
+    __syncthreads();
+    larger = rayt__count_below(keys, 0, RAYT__CLUSTERS, keys[thread], 0xffffffffu);
+    bool apart = solid && larger < RAYT__APART;
+    __syncthreads(); /* all have read the keys */
+    if (apart) {
+        list->balls[RAYT__SLOTS + larger] = ball;
+        indices[RAYT__SLOTS + larger] = thread;
+    }
+    int place = rayt__place_of(solid && !apart, words, &many);
+    if (solid && !apart) {
+        balls[place] = ball;
+        owners[place] = thread;
+    }
+    __syncthreads();
+
+    rayt__box outside = {RAYT_FAR * 8,  RAYT_FAR * 8,  RAYT_FAR * 8,
+                         -RAYT_FAR * 8, -RAYT_FAR * 8, -RAYT_FAR * 8};
+    int first = 0, last = (many + 7) / 8, owner = 0;
+    for (int size = RAYT__CLUSTERS; size > 1; size /= 2) { /* clusters of the largest part */
+        rayt__box box = outside;
+        if (thread < many) {
+            ball = balls[thread];
+            owner = owners[thread];
+            rayt__box point = {ball.x, ball.y, ball.z, ball.x, ball.y, ball.z};
+            box = point;
+        }
+        box = rayt__of_cluster(box);
+        if (thread % RAYT__CLUSTER == 0) boxes[thread / RAYT__CLUSTER] = box;
+        __syncthreads();
+        int lower = first * RAYT__CLUSTER;
+        if (thread < many) {
+            rayt__box all = rayt__of_clusters(boxes, first, last);
+            float x = all.high_x - all.low_x, y = all.high_y - all.low_y,
+                  z = all.high_z - all.low_z;
+            float centre = x >= y && x >= z ? ball.x : y >= z ? ball.y : ball.z;
+            keys[thread] = (rayt__sort_key(centre) & ~511u) | (unsigned)thread;
+        } else {
+            keys[thread] = 0xffffffffu;
+        }
+        __syncthreads();
+        if (thread < many) {
+            lower += rayt__count_below(keys, first, last, keys[thread], 0);
+            balls[lower] = ball;
+            owners[lower] = owner;
+        }
+        int middle = first + (last - first) / 2;
+        if (last - first > 1) {
+            if (thread / RAYT__CLUSTER < middle) {
+                last = middle;
+            } else {
+                first = middle;
+            }
+        }
+        __syncthreads();
+    }
+
+    rayt__box box = outside;
+    if (thread < many) {
+        ball = balls[thread];
+        list->balls[thread] = ball;
+        indices[thread] = owners[thread];
+        box = rayt__own_box(ball);
+    }
+    box = rayt__of_cluster(box);
+    int cluster = thread / RAYT__CLUSTER;
+    if (thread % RAYT__CLUSTER == 0) boxes[cluster] = box;
+    __syncthreads();
+    if (thread % RAYT__CLUSTER != 0) return;
+    if (cluster * RAYT__CLUSTER >= many) { /* no ray meets it: its near planes are the far ones */
+        for (int axis = 0; axis < 3; axis++) {
+            ((unsigned short *)list->planes)[rayt__plane_at(cluster, axis)] = 0;
+            ((unsigned short *)list->planes)[rayt__plane_at(cluster, 3 + axis)] = 0x83ff;
+        }
+    }
+    unsigned ex = 1, ey = 1, ez = 1;
+    float x = 0, y = 0, z = 0;
+    if (many > 0) {
+        rayt__box all = rayt__of_clusters(boxes, 0, (many + 7) / 8);
+        ex = rayt__exponent(all.low_x, all.high_x);
+        ey = rayt__exponent(all.low_y, all.high_y);
+        ez = rayt__exponent(all.low_z, all.high_z);
+        x = rayt__origin(all.low_x, ex) - rayt__float_of(ex << 23);
+        y = rayt__origin(all.low_y, ey) - rayt__float_of(ey << 23);
+        z = rayt__origin(all.low_z, ez) - rayt__float_of(ez << 23);
+        if (cluster * RAYT__CLUSTER < many) {
+            rayt__set_planes(list, cluster, 0, box.low_x, box.high_x, x, ex);
+            rayt__set_planes(list, cluster, 1, box.low_y, box.high_y, y, ey);
+            rayt__set_planes(list, cluster, 2, box.low_z, box.high_z, z, ez);
+        }
+    }
+    if (thread == 0) {
+        list->x = x;
+        list->y = y;
+        list->z = z;
+        list->exponents = rayt__exponents(ex, ey, ez);
+        list->words = (many + 255) / 256;
+        for (int k = 0; k < 3; k++) list->unused[k] = 0;
+    }
+}
+#endif
+/* src/raytrace/trace/bundle.cuh. Rays of a warp that lie side by side walk through the tree together.
+   Uses: config.h, intersection.cuh, kernels/culling.cuh, trace/.
+   Used by: kernel.cuh, kernels.cuh, trace/host/query.h. */
+#if defined(RAYT_WITH_TRACE) && RAYT__KERNELS && !defined(RAYT__EMIT) && !defined(RAYT__PART_BUNDLE)
+#define RAYT__PART_BUNDLE
+/* ============================== BUNDLES ======================================================= */
+/* The rays of a camera through neighbouring pixels meet nearly the same nodes. So a warp walks once
+   for its 32 rays: they are a bundle, an interval of origins and one of inverse directions on each
+   axis. Each lane tests another box against the bundle, and each ray only those spheres that the
+   bundle meets.
+
+        stack            4 nodes of 8 children       spheres of leaves      spheres met
+        of nodes    -->  a lane a box: the bundle -> a lane a sphere:    -> all lanes test the same,
+           ^                 |                       the bundle             each its own ray
+           +-- children -----+
+
+   On an axis where inverse directions are within [i, j], both of one sign, and origins within [o, p],
+   no ray enters through plane a before the lesser of (a - p) i and (a - p) j, or leaves through plane
+   b after the greater of (b - o) i and (b - o) j; for negative ones o and p change places. Rounding
+   is monotonic: what HIT says of boxes holds for intervals as well, and the planes of nodes have
+   their part of a step to spare as in single precision (NODES).
+
+   A node in the stack that begins behind the hits of all rays is dropped. */
+enum {
+    RAYT__BUNDLE_STACK = 64, /* nodes; more are rare, and then the rays walk alone */
+    RAYT__BUNDLE_WARPS = 4,  /* of a block */
+    RAYT__ROUNDS = 8         /* at most, of a block of rayt_query: 128 rays each */
+};
+
+/* What a warp has in shared memory. */
+typedef struct RAYT_ALIGN rayt__together {
+    float4 balls[32];
+    int slots[32];
+    uint2 stack[RAYT__BUNDLE_STACK]; /* a node, and where the bundle enters it */
+    int places[RAYT__WIDTH * 4 * RAYT__LEAF_MOST];
+} rayt__together;
+
+/* An axis of a bundle. */
+typedef struct rayt__beam {
+    float entry, exit; /* the origin that matters for the near planes, and for the far ones */
+    float least, most; /* inverse directions, by their size */
+} rayt__beam;
+
+typedef struct rayt__bundle {
+    rayt__beam x, y, z;
+    unsigned octant;
+} rayt__bundle;
+
+static __device__ __forceinline__ unsigned rayt__warp_most(unsigned own)
+{
+#if defined(__CUDA_ARCH__) && __CUDA_ARCH__ >= 800
+    return __reduce_max_sync(0xffffffffu, own);
+#else
+    for (int step = 16; step > 0; step /= 2) {
+        unsigned other = __shfl_xor_sync(0xffffffffu, own, step);
+        own = other > own ? other : own;
+    }
+    return own;
+#endif
+}
+
+/* An axis of the rays that take part: origins, if these differ, and inverses, all of one sign. */
+static __device__ __forceinline__ void rayt__gather(float origin, float inverse, bool part,
+                                                    bool differ, bool negative, rayt__beam *beam)
+{
+    unsigned sign = negative ? 0x80000000u : 0, size = rayt__bits_of(inverse) & 0x7fffffffu;
+    beam->least = rayt__float_of(~rayt__warp_most(part ? ~size : 0) | sign);
+    beam->most = rayt__float_of(rayt__warp_most(part ? size : 0) | sign);
+    if (!differ) return;
+    unsigned key = rayt__sort_key(origin);
+    float high = rayt__from_sort_key(rayt__warp_most(part ? key : 0));
+    float low = rayt__from_sort_key(~rayt__warp_most(part ? ~key : 0));
+    beam->entry = negative ? low : high;
+    beam->exit = negative ? high : low;
+}
+
+/* How far apart the origins of a bundle may lie: 1/64 of the box of all. */
+static __device__ __forceinline__ float rayt__close(rayt__tree_view tree)
+{
+    unsigned word = rayt__load(tree.nodes).w;
+    float x = rayt__step_of(word, 0), y = rayt__step_of(word, 1), z = rayt__step_of(word, 2);
+    return fmaxf(x, fmaxf(y, z)) * (4 * RAYT__UNIT);
+}
+
+/* Makes a bundle of the rays of a warp that can hit. False if they are not side by side: other signs,
+   or directions that differ by more than 1/16. */
+static __device__ __forceinline__ bool rayt__bundle_of(rayt_unit_ray ray, float far,
+                                                       rayt__bundle *bundle)
+{
+    bool part = ray.t_max >= 0;
+    unsigned all = __ballot_sync(0xffffffffu, part);
+    unsigned x = __ballot_sync(0xffffffffu, part && ray.ix < 0);
+    unsigned y = __ballot_sync(0xffffffffu, part && ray.iy < 0);
+    unsigned z = __ballot_sync(0xffffffffu, part && ray.iz < 0);
+    if ((x != 0 && x != all) || (y != 0 && y != all) || (z != 0 && z != all) || all == 0)
+        return false;
+    bundle->octant = (x ? 1u : 0) | (y ? 2u : 0) | (z ? 4u : 0);
+    int first = rayt__lowest(all);
+    float dx = ray.dx - __shfl_sync(0xffffffffu, ray.dx, first);
+    float dy = ray.dy - __shfl_sync(0xffffffffu, ray.dy, first);
+    float dz = ray.dz - __shfl_sync(0xffffffffu, ray.dz, first);
+    bundle->x.entry = bundle->x.exit = __shfl_sync(0xffffffffu, ray.x, first);
+    bundle->y.entry = bundle->y.exit = __shfl_sync(0xffffffffu, ray.y, first);
+    bundle->z.entry = bundle->z.exit = __shfl_sync(0xffffffffu, ray.z, first);
+    float ox = ray.x - bundle->x.entry, oy = ray.y - bundle->y.entry, oz = ray.z - bundle->z.entry;
+    float turned = fmaxf(fabsf(dx), fmaxf(fabsf(dy), fabsf(dz)));
+    float moved = fmaxf(fabsf(ox), fmaxf(fabsf(oy), fabsf(oz)));
+    if (__any_sync(0xffffffffu, part && !(turned <= 0.0625f && moved <= far))) return false;
+    bool differ = __any_sync(0xffffffffu, part && moved != 0);
+    rayt__gather(ray.x, ray.ix, part, differ, x != 0, &bundle->x);
+    rayt__gather(ray.y, ray.iy, part, differ, y != 0, &bundle->y);
+    rayt__gather(ray.z, ray.iz, part, differ, z != 0, &bundle->z);
+    return true;
+}
+
+/* Narrows [*enter, *leave] to what of a beam lies between two planes; distances from its origins. */
+static __device__ __forceinline__ void rayt__narrow(const rayt__beam *beam, float entry, float exit,
+                                                    float *enter, float *leave)
+{
+    *enter = fmaxf(*enter, fminf(rayt_mul(entry, beam->least), rayt_mul(entry, beam->most)));
+    *leave = fminf(*leave, fmaxf(rayt_mul(exit, beam->least), rayt_mul(exit, beam->most)));
+}
+
+/* A plane of a child: byte `at` of a node. */
+static __device__ __forceinline__ float rayt__plane_byte(const uint4 *node, int at)
+{
+    const unsigned char *byte = (const unsigned char *)node + at;
+#ifdef __CUDA_ARCH__
+    return __uint_as_float(0x4b000000u | __ldg(byte)) - 8388608.0f; /* 2^23: no conversion */
+#else
+    return *byte;
+#endif
+}
+
+/* Does the bundle meet a child of a node, before `most`? In *enter: where. The child is that of
+   `byte` in its 8 bytes of planes; near_x ..: where in the node those of near planes begin. */
+static __device__ __forceinline__ bool rayt__meets_child(const uint4 *node, uint4 head, int byte,
+                                                         const rayt__bundle *bundle, float most,
+                                                         float *enter)
+{
+    int x = bundle->octant & 1 ? 24 : 0, y = bundle->octant & 2 ? 24 : 0;
+    int z = bundle->octant & 4 ? 24 : 0;
+    float ox = rayt__float_of(head.x), oy = rayt__float_of(head.y), oz = rayt__float_of(head.z);
+    float sx = rayt__step_of(head.w, 0) * RAYT__UNIT, sy = rayt__step_of(head.w, 1) * RAYT__UNIT;
+    float sz = rayt__step_of(head.w, 2) * RAYT__UNIT, leave = 8 * RAYT_FAR;
+    *enter = 0;
+    rayt__narrow(&bundle->x, rayt__plane_byte(node, 32 + byte + x) * sx + (ox - bundle->x.entry),
+                 rayt__plane_byte(node, 56 + byte - x) * sx + (ox - bundle->x.exit), enter, &leave);
+    rayt__narrow(&bundle->y, rayt__plane_byte(node, 40 + byte + y) * sy + (oy - bundle->y.entry),
+                 rayt__plane_byte(node, 64 + byte - y) * sy + (oy - bundle->y.exit), enter, &leave);
+    rayt__narrow(&bundle->z, rayt__plane_byte(node, 48 + byte + z) * sz + (oz - bundle->z.entry),
+                 rayt__plane_byte(node, 72 + byte - z) * sz + (oz - bundle->z.exit), enter, &leave);
+    leave *= 1 + RAYT__LONGER;
+    return *enter <= fminf(leave, most);
+}
+
+/* Does the bundle meet the own box of a sphere, before `most`? */
+static __device__ __forceinline__ bool rayt__meets_ball(const rayt__bundle *bundle, float4 ball,
+                                                        float most)
+{
+    bool x = bundle->octant & 1, y = bundle->octant & 2, z = bundle->octant & 4;
+    float enter = 0, leave = 8 * RAYT_FAR;
+    float low = rayt_low(ball.x, ball.w), high = rayt_high(ball.x, ball.w);
+    rayt__narrow(&bundle->x, rayt_sub(x ? high : low, bundle->x.entry),
+                 rayt_sub(x ? low : high, bundle->x.exit), &enter, &leave);
+    low = rayt_low(ball.y, ball.w), high = rayt_high(ball.y, ball.w);
+    rayt__narrow(&bundle->y, rayt_sub(y ? high : low, bundle->y.entry),
+                 rayt_sub(y ? low : high, bundle->y.exit), &enter, &leave);
+    low = rayt_low(ball.z, ball.w), high = rayt_high(ball.z, ball.w);
+    rayt__narrow(&bundle->z, rayt_sub(z ? high : low, bundle->z.entry),
+                 rayt_sub(z ? low : high, bundle->z.exit), &enter, &leave);
+    return enter <= fminf(leave * (1 + RAYT__LONGER), most);
+}
+
+/* Up to 32 spheres, those at places[lane] for `many` lanes: the rays of the warp against all of them
+   that the bundle meets. A ray with `any` needs one hit, and has t_max = -1 then. */
+static __device__ __forceinline__ void rayt__try_together(rayt__tree_view tree,
+                                                          rayt__together *shared,
+                                                          const rayt__bundle *bundle, bool meets,
+                                                          int place, float most, bool any,
+                                                          rayt_unit_ray *ray, int *found)
+{
+    unsigned lower = (1u << threadIdx.x % 32) - 1, bits = 0;
+    float4 ball = make_float4(0, 0, 0, 0);
+    float b, discriminant, t;
+    if (meets) {
+        ball = rayt__load_ball(tree.balls + place);
+        meets = rayt__meets_ball(bundle, ball, most);
+    }
+    unsigned all = __ballot_sync(0xffffffffu, meets);
+    if (meets) {
+        shared->balls[__popc(all & lower)] = ball;
+        shared->slots[__popc(all & lower)] = place;
+    }
+    __syncwarp();
+    int many = __popc(all);
+    for (int k = 0; k < many; k++)
+        if (rayt_passes(*ray, shared->balls[k], &b, &discriminant)) bits |= 1u << k;
+    if (ray->t_max < 0) bits = 0;
+    for (; bits != 0; bits &= bits - 1) {
+        int slot = rayt__lowest(bits);
+        ball = shared->balls[slot];
+        if (!rayt_passes(*ray, ball, &b, &discriminant)) continue;
+        if (!rayt_root(*ray, ball, b, discriminant, &t)) continue;
+        int index = tree.indices[shared->slots[slot]];
+        if (!rayt_before(t, index, ray->t_max, *found)) continue;
+        ray->t_max = any ? -1 : t;
+        *found = index;
+        if (any) break;
+    }
+    __syncwarp();
+}
+
+/* The nearest hits of the rays of a bundle, for a warp together. False if the stack was too short:
+   then nothing is known. */
+static __device__ __forceinline__ bool rayt__walk_together(rayt__tree_view tree,
+                                                           rayt__together *shared,
+                                                           const rayt__bundle *bundle, bool any,
+                                                           rayt_unit_ray *ray, int *found)
+{
+    int lane = (int)threadIdx.x % 32, waiting = 1, child = (int)(lane % 8 ^ bundle->octant);
+    int byte = child % 4 * 2 + child / 4;
+    unsigned lower = (1u << lane) - 1, below = (1u << child) - 1;
+    __syncwarp(); /* a walk before may have ended early */
+    if (lane == 0) shared->stack[0] = make_uint2(0, 0);
+    *found = -1;
+    while (waiting > 0) {
+        /* distances are not negative: they compare as their bits do */
+        unsigned reach = rayt__warp_most(ray->t_max < 0 ? 0 : rayt__bits_of(ray->t_max));
+        float most = rayt__float_of(reach) * (1 + RAYT__LONGER), enter = 0;
+        if (__ballot_sync(0xffffffffu, ray->t_max >= 0) == 0) break;
+        int own = waiting - 1 - lane / 8, spheres = 0;
+        uint2 entry = make_uint2(0, 0x7fffffffu); /* NaN: none */
+        __syncwarp();
+        if (own >= 0) entry = shared->stack[own];
+        waiting = waiting > 4 ? waiting - 4 : 0;
+        const uint4 *node = tree.nodes + (size_t)entry.x * 5;
+        uint4 links = make_uint4(0, 0, 0, 0);
+        bool inner = false;
+        if (rayt__float_of(entry.y) <= most) {
+            uint4 head = rayt__load(node);
+            links = rayt__load(node + 1);
+            if (rayt__meets_child(node, head, byte, bundle, most, &enter)) {
+                inner = links.w >> (4 * child + 3) & 1;
+                spheres = rayt__ones(links.z >> 4 * child & 15);
+            }
+            entry.x = links.x + (unsigned)rayt__ones(head.w >> 24 & below);
+        }
+        unsigned inners = __ballot_sync(0xffffffffu, inner);
+        __syncwarp(); /* all have read the stack */
+        int place = (int)links.y + rayt__ones(links.z & ((1u << 4 * child) - 1));
+        if (waiting + __popc(inners) > RAYT__BUNDLE_STACK) return false;
+        waiting += __popc(inners);
+        if (inner)
+            shared->stack[waiting - 1 - __popc(inners & lower)] =
+                make_uint2(entry.x, rayt__bits_of(enter));
+        unsigned ones = __ballot_sync(0xffffffffu, spheres & 1);
+        unsigned twos = __ballot_sync(0xffffffffu, spheres & 2);
+        unsigned fours = __ballot_sync(0xffffffffu, spheres & 4);
+        int before = __popc(ones & lower) + 2 * __popc(twos & lower) + 4 * __popc(fours & lower);
+        int all = __popc(ones) + 2 * __popc(twos) + 4 * __popc(fours);
+        for (int k = 0; k < spheres; k++) shared->places[before + k] = place + k;
+        __syncwarp();
+        for (int first = 0; first < all; first += 32) {
+            bool one = first + lane < all;
+            rayt__try_together(tree, shared, bundle, one, one ? shared->places[first + lane] : 0,
+                               most, any, ray, found);
+        }
+    }
+    __syncwarp();
+    return true;
+}
+
+/* The nearest spheres that the rays of a warp hit, as rayt__find_tree: together, if they are a bundle,
+   else alone. */
+static __device__ __forceinline__ int rayt__find_bundles(rayt__tree_view tree,
+                                                         rayt__together *shared, bool wanted,
+                                                         bool any, rayt_unit_ray *ray)
+{
+    rayt__bundle bundle;
+    rayt_unit_ray own = *ray;
+    int found = -1;
+    if (!wanted) own.t_max = -1;
+    bool bundled = rayt__bundle_of(own, rayt__close(tree), &bundle);
+    if (bundled) bundled = rayt__walk_together(tree, shared, &bundle, any, &own, &found);
+    if (!bundled) {
+        rayt__group waiting[RAYT__DEPTH];
+        rayt__walk walk = {};
+        rayt__begin_walk(&walk, *ray, wanted);
+        rayt__walk_on(tree, &walk, waiting, any, 32);
+        own.t_max = walk.ray.t_max;
+        found = walk.found;
+    }
+    if (found >= 0) ray->t_max = own.t_max;
+    return found;
 }
 #endif
 /* src/raytrace/trace/sort.cuh. A stable radix sort of keys with values.
@@ -3498,42 +4240,85 @@ RAYT_KERNEL void __launch_bounds__(RAYT__WIDEN_THREADS) rayt_tree_widen(rayt__bu
     }
 }
 
-/* A block asks for 128 `rounds` rays. A lane whose ray has ended waits until `enough` of its warp
-   have; then they take the next rays together. */
+static __device__ __forceinline__ rayt_unit_ray rayt__ray_of(const rayt_ray *rays, int i, int end)
+{
+    rayt_ray none = {0, 0, 0, 0, 0, 0, 0, 0}; /* cannot hit */
+    if (i >= end) return rayt_ready(none);
+    const float4 *record = (const float4 *)&rays[i];
+    float4 from = __ldg(record), to = __ldg(record + 1);
+    rayt_ray ray = {from.x, from.y, from.z, from.w, to.x, to.y, to.z, to.w};
+    return rayt_ready(ray);
+}
+
+/* Have the directions of a warp's rays the same signs? Others are no bundle, and this is soon seen. */
+static __device__ __forceinline__ bool rayt__one_way(const rayt_ray *rays, int i, int end)
+{
+    float4 to = __ldg((const float4 *)&rays[i < end ? i : end - 1] + 1);
+    unsigned x = __ballot_sync(0xffffffffu, to.x < 0), y = __ballot_sync(0xffffffffu, to.y < 0);
+    unsigned z = __ballot_sync(0xffffffffu, to.z < 0);
+    return (x + 1 <= 1) && (y + 1 <= 1) && (z + 1 <= 1); /* all or none */
+}
+
+static __device__ __forceinline__ int2 rayt__answer(int index, float t, bool any)
+{
+    if (any) return make_int2(index < 0 ? -1 : 0, 0);
+    return make_int2(index, index < 0 ? 0 : __float_as_int(t));
+}
+
+/* A block asks for 128 `rounds` rays, 32 neighbours at a time. Those that are side by side are a
+   bundle. The others walk alone: a lane whose ray has ended waits until `enough` of its warp have;
+   then they take the next rays together. */
 RAYT_KERNEL void __launch_bounds__(128, 8)
     rayt_query_rays(rayt__tree_view tree, const rayt_ray *__restrict__ rays, int count, int rounds,
                     int enough, bool any, int2 *__restrict__ found)
 {
-    __shared__ int taken;
+    __shared__ int taken, left, alone[RAYT__ROUNDS * RAYT__BUNDLE_WARPS];
+    __shared__ rayt__together together[RAYT__BUNDLE_WARPS];
     int lane = (int)threadIdx.x % 32, begin = (int)blockIdx.x * 128 * rounds, own = -1;
     int end = count - begin < 128 * rounds ? count : begin + 128 * rounds;
-    rayt__group waiting[RAYT__DEPTH];
-    rayt__walk walk = {};
+    if (threadIdx.x == 0) taken = left = 0;
+    __syncthreads();
+    for (;;) {
+        int next = 0;
+        if (lane == 0) next = atomicAdd(&taken, 32);
+        next = begin + __shfl_sync(0xffffffffu, next, 0);
+        if (next >= end) break;
+        bool done = rayt__one_way(rays, next + lane, end);
+        if (done) {
+            rayt_unit_ray ray = rayt__ray_of(rays, next + lane, end);
+            rayt__bundle bundle;
+            int index;
+            done =
+                rayt__bundle_of(ray, rayt__close(tree), &bundle) &&
+                rayt__walk_together(tree, &together[threadIdx.x / 32], &bundle, any, &ray, &index);
+            if (done && next + lane < end) found[next + lane] = rayt__answer(index, ray.t_max, any);
+        }
+        if (!done && lane == 0) alone[atomicAdd(&left, 1)] = next;
+    }
+    __syncthreads();
     if (threadIdx.x == 0) taken = 0;
     __syncthreads();
-    for (bool more = true;;) {
+    int all = 32 * left;
+    rayt__group waiting[RAYT__DEPTH];
+    rayt__walk walk = {};
+    for (bool more = all > 0;;) {
         if (walk.stage == RAYT__ENDED && own >= 0) {
-            int index = walk.found;
-            found[own] = any ? make_int2(index < 0 ? -1 : 0, 0)
-                             : make_int2(index, index < 0 ? 0 : __float_as_int(walk.ray.t_max));
+            found[own] = rayt__answer(walk.found, walk.ray.t_max, any);
             own = -1;
         }
         unsigned idle = __ballot_sync(0xffffffffu, own < 0);
         if (more) {
             int next = 0;
             if (lane == 0) next = atomicAdd(&taken, __popc(idle));
-            next = begin + __shfl_sync(0xffffffffu, next, 0);
+            next = __shfl_sync(0xffffffffu, next, 0);
             if (own < 0) {
-                own = next + __popc(idle & ((1u << lane) - 1));
+                int i = next + __popc(idle & ((1u << lane) - 1));
+                if (i < all) own = alone[i / 32] + i % 32;
                 if (own >= end) own = -1;
             }
-            if (own >= 0 && walk.stage == RAYT__ENDED) {
-                const float4 *record = (const float4 *)&rays[own];
-                float4 from = __ldg(record), to = __ldg(record + 1);
-                rayt_ray ray = {from.x, from.y, from.z, from.w, to.x, to.y, to.z, to.w};
-                rayt__begin_walk(&walk, rayt_ready(ray), true);
-            }
-            more = next + __popc(idle) < end;
+            if (own >= 0 && walk.stage == RAYT__ENDED)
+                rayt__begin_walk(&walk, rayt__ray_of(rays, own, end), true);
+            more = next + __popc(idle) < all;
         } else if (idle == 0xffffffffu) {
             break;
         }
@@ -4141,8 +4926,10 @@ RAYT_KERNEL void __launch_bounds__(RAYT__TRACE_THREADS)
    Between rays a path stays in shared memory, 15 words a thread: an odd number, so that the lanes of
    a warp are in different banks. The walk has the registers to itself, some 16 more.
 
-   RAYT_TREE: rays of a warp go through the tree in different times. When some have ended, their paths
-   go on, and the walks of the others later (rayt__walk_on).
+   RAYT_TREE has three kernels. For up to 512 spheres there is no walk: rays of a warp test all CLUSTERS
+   together. For more, and below 16 samples, a warp takes 32 neighbouring paths when all of its paths
+   have ended, so that their rays can be BUNDLES. Else rays of a warp go through the tree in different
+   times: when some have ended, their paths go on, and the walks of the others later (rayt__walk_on).
 
    A test that misses is 26 instructions on sm_90a (nvcc 13.0); no kind takes more than 64 registers,
    so that 8 blocks fit a multiprocessor. What bounds it: these instructions, and lanes that wait. */
@@ -4158,6 +4945,14 @@ RAYT_KERNEL void __launch_bounds__(RAYT__TRACE_THREADS, 8)
     for (int i = threadIdx.x; i < 3 * RAYT__TRACE_PIXELS; i += RAYT__TRACE_THREADS)
         sums[i / RAYT__TRACE_PIXELS][i % RAYT__TRACE_PIXELS] = 0;
     if (threadIdx.x == 0) next = 0;
+#ifdef RAYT__BUNDLES
+    __shared__ rayt__together together[RAYT__BUNDLE_WARPS];
+#endif
+#ifdef RAYT__LISTS
+    __shared__ rayt__clusters list;
+    for (int i = threadIdx.x; i < (int)(sizeof list / 16); i += RAYT__TRACE_THREADS)
+        ((uint4 *)&list)[i] = rayt__load(view.tree.list + i);
+#endif
     __syncthreads();
 
     rayt__path none = {}, *path = &places[threadIdx.x];
@@ -4169,8 +4964,15 @@ RAYT_KERNEL void __launch_bounds__(RAYT__TRACE_THREADS, 8)
     rayt__walk walk = {};
 #endif
     for (;;) {
+#ifdef RAYT__BUNDLES /* a warp takes 32 paths, neighbours, when all have ended */
+        while (!__any_sync(0xffffffffu, running) && __any_sync(0xffffffffu, more)) {
+            int lane = (int)threadIdx.x % 32, id = 0;
+            if (lane == 0) id = atomicAdd(&next, 32);
+            id = __shfl_sync(0xffffffffu, id, 0) + lane;
+#else
         while (!running && more) {
             int id = atomicAdd(&next, 1);
+#endif
             more = id < paths;
             pixel = id & (pixels - 1);
             int column = left + rayt__column(pixel, bits), row = top + rayt__row(pixel, bits);
@@ -4192,7 +4994,15 @@ RAYT_KERNEL void __launch_bounds__(RAYT__TRACE_THREADS, 8)
             !rayt__advance(&view, walk.ray, walk.found, ground, path)) {
 #else
         rayt_unit_ray ray = rayt__next_ray(&view, path, &ground);
+#ifdef RAYT__BUNDLES
+        int found = rayt__find_bundles(view.tree, &together[threadIdx.x / 32],
+                                       running && !(any && ground), any, &ray);
+#elif defined(RAYT__LISTS)
+        int found = rayt__find_clusters(&list, rayt__list_indices(view.tree),
+                                        running && !(any && ground), any, &ray);
+#else
         int found = RAYT__FIND(&view, running && !(any && ground), any, &ray);
+#endif
         if (running && !rayt__advance(&view, ray, found, ground, path)) {
 #endif
             running = false;
@@ -4214,6 +5024,8 @@ RAYT_KERNEL void __launch_bounds__(RAYT__TRACE_THREADS, 8)
 #undef RAYT__TRACE
 #undef RAYT__FIND
 #undef RAYT__WALKS
+#undef RAYT__LISTS
+#undef RAYT__BUNDLES
 #undef RAYT__GOES_ON
 #endif
 /* src/raytrace/trace/instances.h. KERNEL TRACE for each kind of memory.
@@ -4239,6 +5051,14 @@ RAYT_KERNEL void __launch_bounds__(RAYT__TRACE_THREADS, 8)
 #define RAYT__TRACE            rayt_trace_shared
 #define RAYT__FIND             rayt__find_shared
 #define RAYT__GOES_ON(running) __syncthreads_or(running)
+#include RAYT_HEADER
+#define RAYT__TRACE rayt_trace_list
+#define RAYT__LISTS
+#define RAYT__GOES_ON(running) __any_sync(0xffffffffu, running)
+#include RAYT_HEADER
+#define RAYT__TRACE rayt_trace_bundles
+#define RAYT__BUNDLES
+#define RAYT__GOES_ON(running) __any_sync(0xffffffffu, running)
 #include RAYT_HEADER
 #define RAYT__TRACE rayt_trace_tree
 #define RAYT__WALKS
@@ -5181,7 +6001,8 @@ RAYT_API rayt_status rayt_print_ansi(FILE *file, const unsigned char *image, int
     !defined(RAYT__PART_TREE_BUILD)
 #define RAYT__PART_TREE_BUILD
 /* ============================== BUILDING TREES ================================================ */
-/* A tree's memory: (count + 3) / 4 nodes, one at least, balls, indices. */
+/* A tree's memory: (count + 3) / 4 nodes, one at least, balls, indices; and for few spheres the list of
+   clusters, which is on devices alone, with its indices. */
 static inline size_t rayt__node_count(int count)
 {
     return count > 1 ? ((size_t)count + 3) / 4 : 1;
@@ -5189,7 +6010,9 @@ static inline size_t rayt__node_count(int count)
 
 static inline size_t rayt__tree_bytes(int count)
 {
-    return rayt__node_count(count) * (RAYT__NODE_WORDS * 4) + (size_t)count * 20;
+    size_t bytes = rayt__node_count(count) * (RAYT__NODE_WORDS * 4) + (size_t)count * 20;
+    if (count > RAYT__LIST_MOST) return bytes;
+    return (bytes + 15) / 16 * 16 + sizeof(rayt__clusters) + (RAYT__SLOTS + RAYT__APART) * 4;
 }
 
 static inline rayt__tree_view rayt__view(const rayt_tree *tree)
@@ -5197,7 +6020,9 @@ static inline rayt__tree_view rayt__view(const rayt_tree *tree)
     char *memory = (char *)tree->memory;
     char *balls = memory + rayt__node_count(tree->count) * (RAYT__NODE_WORDS * 4);
     rayt__tree_view view = {(const uint4 *)memory, (const float4 *)balls,
-                            (const int *)(balls + (size_t)tree->count * 16)};
+                            (const int *)(balls + (size_t)tree->count * 16), NULL};
+    size_t end = ((size_t)(balls - memory) + (size_t)tree->count * 20 + 15) / 16 * 16;
+    if (tree->count <= RAYT__LIST_MOST && !tree->on_host) view.list = (const uint4 *)(memory + end);
     return view;
 }
 
@@ -5292,7 +6117,8 @@ static inline rayt_status rayt__launch_sort(rayt__workplace *w, cudaStream_t str
     return status;
 }
 
-static inline rayt_status rayt__launch_build(rayt__workplace *w, char *memory, cudaStream_t stream)
+static inline rayt_status rayt__launch_build(rayt__workplace *w, const uint4 *list, char *memory,
+                                             cudaStream_t stream)
 {
     rayt__build *b = &w->build;
     rayt_status status = RAYT_OK;
@@ -5325,6 +6151,11 @@ static inline rayt_status rayt__launch_build(rayt__workplace *w, char *memory, c
         cudaLaunchConfig_t queue =
             rayt__config(blocks < most ? blocks : most, RAYT__WIDEN_THREADS, stream);
         status = rayt__launched(cudaLaunchKernelEx(&queue, rayt_tree_widen, *b, nodes));
+    }
+    if (status == RAYT_OK && list != NULL) {
+        cudaLaunchConfig_t one = rayt__config(1, RAYT__LIST_MOST, stream);
+        status = rayt__launched(
+            cudaLaunchKernelEx(&one, rayt_tree_list, b->spheres, b->count, (rayt__clusters *)list));
     }
     return status;
 }
@@ -5362,7 +6193,7 @@ RAYT_API rayt_status rayt_build(rayt_tree *tree, const rayt_sphere *spheres, int
         tree->on_host = 0;
         tree->device = device;
         w = rayt__make_workplace(scratch.memory, tree, spheres, count);
-        status = rayt__launch_build(&w, scratch.memory, stream);
+        status = rayt__launch_build(&w, rayt__view(tree).list, scratch.memory, stream);
         status = rayt__scratch_free(&scratch, stream, status);
     }
     if (status != RAYT_OK) tree->count = -1; /* what is there is no tree: nobody may walk in it */
@@ -5688,9 +6519,9 @@ RAYT_API rayt_status rayt_query(rayt_query_kind kind, const rayt_tree *tree, con
     if (status != RAYT_OK) return status;
     status = rayt__check_device(tree);
     if (status == RAYT_OK) {
-        int rounds = count < 2 * RAYT__ROUND   ? 1
-                     : count < 8 * RAYT__ROUND ? count / RAYT__ROUND
-                                               : 8;
+        int rounds = count < 2 * RAYT__ROUND              ? 1
+                     : count < RAYT__ROUNDS * RAYT__ROUND ? count / RAYT__ROUND
+                                                          : RAYT__ROUNDS;
         int enough =
             tree->count < 16384 ? 16 : 8; /* where walks are short, fetching rays costs more */
         cudaLaunchConfig_t config = rayt__query_config((count - 1) / rounds + 1, stream);
@@ -6031,6 +6862,10 @@ static inline rayt_status rayt__launch_trace(rayt_where where, const rayt__trace
     case RAYT_CONSTANT:
         return rayt__launched(cudaLaunchKernelEx(&config, rayt_trace_constant, *view, band));
     case RAYT_TREE:
+        if (view->tree.list != NULL)
+            return rayt__launched(cudaLaunchKernelEx(&config, rayt_trace_list, *view, band));
+        if (view->samples < 16)
+            return rayt__launched(cudaLaunchKernelEx(&config, rayt_trace_bundles, *view, band));
         return rayt__launched(cudaLaunchKernelEx(&config, rayt_trace_tree, *view, band));
     default: return rayt__launched(cudaLaunchKernelEx(&config, rayt_trace_shared, *view, band));
     }

@@ -1094,6 +1094,17 @@ TMM__DEVICE void tmm__copy_near(void *shared, const void *global, bool valid, bo
 #endif
 }
 
+/* Stores two doubles, of which L2 is to keep nothing (PTX ISA 9.7, "st", "cache operators"). */
+TMM__DEVICE void tmm__store_streaming(double *to, const double *two)
+{
+#if TMM__ASYNC
+    asm volatile("st.global.cs.v2.f64 [%0], {%1, %2};" ::"l"(to), "d"(two[0]), "d"(two[1])
+                 : "memory");
+#else
+    to[0] = two[0], to[1] = two[1];
+#endif
+}
+
 /* Ends a group of copies. */
 TMM__DEVICE void tmm__copy_commit(void)
 {
@@ -1770,6 +1781,15 @@ enum { TMM__TENSOR_PITCH = 40 }; /* of 32 columns of C in shared memory: no bank
 #define TMM__TENSOR_DOWN   (TMM__TENSOR_LIST(TMM__VALUE_2) 0)
 #define TMM__TENSOR_WIDTH  (TMM__TENSOR_LIST(TMM__VALUE_3) 0)
 #define TMM__TENSOR_BLOCKS (TMM__TENSOR_LIST(TMM__VALUE_4) 0)
+/* The one that can begin the copies of its next tile before it stores: see KERNEL TENSOR. From so
+   many tiles of each block on, so full in percent, and for steps of 16 k up to so many. */
+#ifdef TMM_WITH_EPILOGUE /* takes its registers */
+#define TMM__TENSOR_BEGINS(down, width) 0
+#else
+#define TMM__TENSOR_BEGINS(down, width) ((down) == 2 && (width) == 2)
+#endif
+#define TMM__TENSOR_AHEAD TMM__TENSOR_BEGINS(TMM__TENSOR_DOWN, TMM__TENSOR_WIDTH)
+enum { TMM__AHEAD_TILES = 4, TMM__AHEAD_FULL = 93, TMM__AHEAD_STEPS = 8 };
 #endif
 /* src/tiledmm/once/status.h. The sentence of the last error, and names of statuses and kernels.
    Uses: config.h, types.h.
@@ -2115,12 +2135,12 @@ typedef struct tmm__costs { /* in clocks, if nothing else is said */
     /* KERNEL TENSOR HALF by mma.sync; by wgmma: once, 64 k, a tile, one of partial sums, `odd` of a tile. */
     tmm__block_costs half[TMM__TUNED_HALF];
     double half_wgmma[TMM__TUNED_HALF][5];
-    /* KERNEL THIN HALF, in nanoseconds: the launch; a block, and each thin line that it stores alone; 64 k of
-       16, 64 and 128 thin lines; from asking for a stage to having it; blocks that share k, and each line that
-       they add; operands from memory, also where two blocks share lines; KERNEL SUM, and each byte of it.
-       `slower`: times, lines not 128 bytes apart, and two blocks that share. l2: bytes in a nanosecond. */
+    /* KERNEL THIN HALF, in nanoseconds: the launch, a block, and each thin line that it stores alone; 64 k of 16,
+       64 and 128 thin lines, and off 16 bytes; from asking for a stage to having it; blocks that share k, and each
+       line that they add; operands from memory, by KERNEL TENSOR HALF and by this; KERNEL SUM, and each byte of it.
+       slower: times, lines not 128 bytes apart. asked[2]: of what a block has more. l2: bytes in a nanosecond. */
     struct {
-        double once, tile[2], step[3], latency, slower[2], cluster[2], memory[3], asked, l2, sum[2];
+        double tile[3], step[4], latency, slower, cluster[2], memory[2], asked[3], l2, sum[2];
     } half_thin;
     /* KERNEL TENSOR INT8. The device chooses by the first five, in products of bytes by one
        modulus; TMM_AUTO by the last four. `slow` is predicted: fp64_slow and each_slow where FP64
@@ -2180,7 +2200,7 @@ static const tmm__costs tmm__measured = {
             2,           /* apart */
             1.15,        /* batch */
             {186, 129},  /* warp */
-            {5.8, 2.72}, /* k */
+            {7.0, 2.72}, /* k */
             {39, 5.24},  /* direct_k */
         },
         {
@@ -2429,28 +2449,27 @@ static const tmm__costs tmm__measured = {
     },
     {
         /* half */
-        {18000, 11300, {38.5, 36, 36, 36}, 0, 3.3, 10700},
-        {13100, 1830, {23.8, 16.5, 19, 19}, 0, 4.7, 5440},
-        {7810, 1360, {10.8, 8.2, 5.9, 8}, 0, 3.9, 1120},
+        {20700, 14700, {36.5, 36, 36, 36}, 0, 2.9, 5820},
+        {12600, 7470, {28.4, 17.3, 18, 18}, 0, 2.7, 3580},
+        {6910, 1170, {10.8, 8.2, 6.9, 8}, 0, 2.8, 1180},
     },
     {
         /* half by wgmma */
         {2600, 1420, 3750, 3150, 10000},
-        {3450, 830, 1950, 2550, 5000},
+        {2100, 830, 1100, 2000, 5000},
         {3250, 1110, 2500, 2600, 7500},
     },
     {
         /* half thin */
-        1450,              /* once */
-        {2000, 12},        /* tile */
-        {167, 221, 332},   /* step */
-        1400,              /* latency */
-        {1.8, 1.2},        /* slower */
-        {900, 8},          /* cluster */
-        {2200, 1200, .27}, /* memory */
-        1e6,               /* asked */
-        8500,              /* l2 */
-        {1290, 5e-5},      /* sum */
+        {471, 2690, 0.25},    /* tile */
+        {134, 253, 339, 650}, /* step */
+        1417,                 /* latency */
+        2.2,                  /* slower */
+        {898, 8.1},           /* cluster */
+        {2200, 1100},         /* memory */
+        {1e6, 2.9e5, 0.039},  /* asked */
+        8650,                 /* l2 */
+        {1840, 5.8e-5},       /* sum */
     },
     {
         /* int8 */
@@ -3376,13 +3395,15 @@ static inline tmm_status tmm__blame_operand(const tmm__operands *o, tmm_status s
 #define tmm__xhalf_mma_plan   TMM_FN(gemm__half_mma_plan)
 #define tmm__xhalf_run_wgmma  TMM_FN(gemm__half_run_wgmma)
 #define tmm__xhalf_thin       TMM_FN(gemm__half_thin)
-#define tmm__xhalf_thin_fit   TMM_FN(gemm__half_thin_fit)
 #define tmm__xhalf_thin_way   TMM_FN(gemm__half_thin_way)
+#define tmm__xhalf_thin_from  TMM_FN(gemm__half_thin_from)
+#define tmm__xhalf_thin_plain TMM_FN(gemm__half_thin_plain)
 #define tmm__xhalf_thin_plan  TMM_FN(gemm__half_thin_plan)
+#define tmm__xhalf_thin_slot  TMM_FN(gemm__half_thin_slot)
 #define tmm__xhalf_thin_stage TMM_FN(gemm__half_thin_stage)
 #define tmm__xhalf_thin_time  TMM_FN(gemm__half_thin_time)
-#define tmm__xhalf_thin_lines TMM_FN(gemm__half_thin_lines)
 #define tmm__xhalf__thin      TMM_FN(gemm__half__thin_way)
+#define tmm__xhalf__thins     TMM_FN(gemm__half__thins)
 #define tmm__xhalf_wgmma      TMM_FN(gemm__half_wgmma)
 #define tmm__xhalf_wgmma_plan TMM_FN(gemm__half_wgmma_plan)
 #define tmm__xhalf_wgmma_try  TMM_FN(gemm__half_wgmma_try)
@@ -3563,6 +3584,7 @@ static inline tmm_status tmm__blame_operand(const tmm__operands *o, tmm_status s
 #define tmm__xtensor            TMM_FN(gemm__tensor)
 #define tmm__xtensor_competes   TMM_FN(gemm__tensor_competes)
 #define tmm__xtensor_fits       TMM_FN(gemm__tensor_fits)
+#define tmm__xtensor_lane       TMM_FN(tensor_lane)
 #define tmm__xtensor_lines_fit  TMM_FN(gemm__tensor_lines_fit)
 #define tmm__xtensor_pays       TMM_FN(gemm__tensor_pays)
 #define tmm__xtensor_plan       TMM_FN(gemm__tensor_plan)
@@ -3717,6 +3739,7 @@ static inline tmm_status tmm__blame_operand(const tmm__operands *o, tmm_status s
 #define tmm__tensor_clear         TMM__INSTANCE(tensor_clear_, TENSOR)
 #define tmm__tensor_copied_k      TMM__INSTANCE(tensor_copied_k_, TENSOR)
 #define tmm__tensor_copy          TMM__INSTANCE(tensor_copy_, TENSOR)
+#define tmm__tensor_find_lane     TMM__INSTANCE(tensor_find_lane_, TENSOR)
 #define tmm__tensor_leave_sums    TMM__INSTANCE(tensor_leave_sums_, TENSOR)
 #define tmm__tensor_load_A        TMM__INSTANCE(tensor_load_A_, TENSOR)
 #define tmm__tensor_load_B        TMM__INSTANCE(tensor_load_B_, TENSOR)
@@ -3725,6 +3748,7 @@ static inline tmm_status tmm__blame_operand(const tmm__operands *o, tmm_status s
 #define tmm__tensor_send          TMM__INSTANCE(tensor_send_, TENSOR)
 #define tmm__tensor_store_cluster TMM__INSTANCE(tensor_store_cluster_, TENSOR)
 #define tmm__tensor_store_lines   TMM__INSTANCE(tensor_store_lines_, TENSOR)
+#define tmm__tensor_store_inside  TMM__INSTANCE(tensor_store_inside_, TENSOR)
 #define tmm__tensor_store_part    TMM__INSTANCE(tensor_store_part_, TENSOR)
 #define tmm__tensor_store_rows    TMM__INSTANCE(tensor_store_rows_, TENSOR)
 #define tmm__tensor_store_tile    TMM__INSTANCE(tensor_store_tile_, TENSOR)
@@ -4100,6 +4124,7 @@ typedef struct tmm__tensor_instance {
     int width;  /* elements to a copy */
     int blocks; /* to a multiprocessor */
     int turns;  /* its tile can be tile_n x tile_m, too */
+    int ahead;  /* see TMM__TENSOR_AHEAD */
     const void *kernel;
 } tmm__tensor_instance;
 
@@ -4182,7 +4207,12 @@ static inline void tmm__plan_tensor(tmm__plan *plan, const tmm__tensor_instance 
     int slots = (i->blocks < 2 ? i->blocks : 2) * processors;
     int tiles = d->tiles_down * d->tiles_across;
     double area = (double)i->tile_m * i->tile_n;
-    plan->blocks = tmm__plan_whole(s, d, INT_MAX);
+    /* With a short K a block has tile after tile: see KERNEL TENSOR. */
+    const int resident = i->blocks * processors;
+    const double each = ceil((double)tiles / resident);
+    const int ahead = i->ahead && steps <= TMM__AHEAD_STEPS && each >= TMM__AHEAD_TILES &&
+                      100.0 * tiles >= TMM__AHEAD_FULL * each * resident;
+    plan->blocks = tmm__plan_whole(s, d, ahead ? resident : INT_MAX);
     plan->time = HUGE_VAL, plan->cut = TMM__PLAN_WHOLE, plan->slices = 1;
     /* Of a triangle, the tiles after those that begin together may be alone; costs of other products
        were fitted with that in them. */
@@ -10504,6 +10534,14 @@ TMM_KERNEL void __launch_bounds__(TMM__NARROW_THREADS, 2)
    next 4 k, or the next 8 lines, differ in some bits of the address, which are xored: along k 32 or
    64, and 1024; along the lines 512 or 1024, and 64.
 
+   A block has one tile; with 64 x 64, K up to 128 and many tiles one after the other. It then begins
+   the copies of the next one before it stores this one, so that memory is never idle:
+       copies         tile 0    tile 1              tile 2
+       multiply                 tile 0    tile 1              tile 2
+       store                       |  tile 0           |  tile 1
+   Then a tile that lies inside C is stored without predicates: with K = 64 as many instructions found
+   places as multiplied.
+
    Tiles are divided, and their partial tiles added, as in KERNEL PIPELINED; but only large tiles
    are moved back inside; of others the lines that lie outside are not copied. Clusters have 2 to 8
    blocks, and small tiles. Or each block has a whole tile, and only those of a last, short wave are
@@ -10546,6 +10584,14 @@ TMM__DEVICE void tmm__xcopy_pass(char *stage, int to, int half, const char *from
     else
         tmm__copy_near(stage + place, from, valid, near);
 }
+
+/* What a thread copies and reads of any tile. */
+typedef struct tmm__xtensor_lane {
+    int kA, lineA, kB, lineB;         /* its first element of A, and of B, */
+    int toA, toB;                     /* and where that goes in a stage */
+    int fourA, fourB, eightA, eightB; /* the bits of an address that 4 k and 8 lines change */
+    int firstA, firstB;               /* where its element of the first fragments lies */
+} tmm__xtensor_lane;
 
 /* Number `work` of what a block has to do: steps *begin to *end of the tile that is returned. A
    tile beyond the last one ends its work. First comes its share of the stream-K tiles, steps
@@ -10610,6 +10656,32 @@ TMM__DEVICE void tmm__tensor_copy(char *stage, int pass, int toA, int eightA, co
                         fromB + (unsigned long long)strideB * skip, strideB, WIDTH, LINES,
                         pass - done, LINES * (ANY ? pass - done + skip : 0) < cols, near);
     }
+}
+
+TMM__DEVICE tmm__xtensor_lane tmm__tensor_find_lane(int thread, bool along_kA, bool along_kB,
+                                                    int warps_across, int stage_A)
+{
+    enum { DEPTH = TMM__TENSOR_DEPTH, ALONG = 64 * TMM__TENSOR_WARPS / DEPTH, ACROSS = 4 };
+    enum { WIDTH = TMM__TENSOR_WIDTH, SQUARE = 16 * DEPTH * 8 };
+    const int pair = thread % ALONG * WIDTH, single = thread / ALONG;
+    const int lane = thread % 32, g = lane / 4, t = lane % 4, warp = thread / 32;
+    tmm__xtensor_lane at;
+    at.kA = along_kA ? thread * WIDTH % DEPTH : single;
+    at.kB = along_kB ? thread * WIDTH % DEPTH : single;
+    at.lineA = along_kA ? thread * WIDTH / DEPTH : pair;
+    at.lineB = along_kB ? thread * WIDTH / DEPTH : pair;
+    at.toA = along_kA ? tmm__xsquare(at.lineA, at.kA)
+                      : tmm__xsquare(at.kA, at.lineA % 16) + at.lineA / 16 * SQUARE;
+    at.toB = along_kB ? tmm__xsquare(at.lineB, at.kB)
+                      : tmm__xsquare(at.kB, at.lineB % 16) + at.lineB / 16 * SQUARE;
+    at.toB += stage_A;
+    at.fourA = along_kA ? 32 : 512, at.fourB = along_kB ? 32 : 512;
+    at.eightA = along_kA ? 1024 : 64, at.eightB = along_kB ? 1024 : 64;
+    at.firstA = along_kA ? tmm__xsquare(g, t) : tmm__xsquare(t, g);
+    at.firstB = along_kB ? tmm__xsquare(g, t) : tmm__xsquare(t, g);
+    at.firstA += warp / warps_across * (TMM__TENSOR_DOWN * SQUARE);
+    at.firstB += warp % warps_across * (ACROSS / 2 * SQUARE) + stage_A;
+    return at;
 }
 
 TMM__DEVICE void tmm__tensor_clear(double (*sum)[4][4])
@@ -10877,8 +10949,28 @@ TMM__DEVICE void tmm__tensor_store_part(double *C, long long ldc, long long row,
                            beta, sum, triangle);
 }
 
-/* Stores a tile, 16 rows of a warp after the other, each moved to the place of the first: registers
-   have no index. */
+#if TMM__TENSOR_AHEAD
+/* Stores a warp's part of a tile that lies inside C, where nothing is added to the sums: without
+   predicates, all from where they are, and not to stay in L2. C: the place of this lane's first sum. */
+TMM__DEVICE void tmm__tensor_store_inside(double *C, long long ldc, long long row, long long col,
+                                          TMM__ALPHA alpha, double (*sum)[4][4])
+{
+    enum { DOWN = TMM__TENSOR_DOWN, ACROSS = 4 };
+    const tmm__xouts2 none = {{0, 0}};
+#pragma unroll
+    for (int n = 0; n < 2 * DOWN; n++, C += 8 * ldc)
+#pragma unroll
+        for (int j = 0; j < ACROSS; j++) {
+            tmm__xouts2 two;
+            tmm__xstore2(two.v, row + 8 * n, col + 8 * j, true, 3, alpha, 0, none,
+                         &sum[n / 2][j][n % 2 * 2]);
+            tmm__store_streaming(C + 8 * j, two.v);
+        }
+}
+#endif
+
+/* Stores a tile, else 16 rows of a warp after the other, each moved to the place of the first:
+   registers have no index. */
 TMM__DEVICE void tmm__tensor_store_tile(const tmm__schedule *s, int tile, bool tall, long long M,
                                         long long N, double *C, long long ldc, char *shared,
                                         TMM__ALPHA alpha, double beta, double (*sum)[4][4])
@@ -10893,6 +10985,16 @@ TMM__DEVICE void tmm__tensor_store_tile(const tmm__schedule *s, int tile, bool t
     tmm__xfind_tile(s, TMM__TENSOR_BAND, tile, &down, &across);
     long long first_row = (long long)down * TILE_M, first_col = (long long)across * TILE_N;
     long long row = first_row, col = first_col;
+#if TMM__TENSOR_AHEAD
+    TMM__HIDE_POINTER(C); /* or it stays in registers through the loop before */
+    if (s->streamk_tiles == 0 && (int)gridDim.x < s->tiles_down * s->tiles_across && beta == 0 &&
+        ((size_t)C | ldc * 8) % 16 == 0 && row + TILE_M <= M && col + TILE_N <= N &&
+        TMM__TRIANGLE(s) == 0) {
+        row += row0, col += col0;
+        tmm__tensor_store_inside(C + row * ldc + col, ldc, row, col, alpha, sum);
+        return;
+    }
+#endif
     if (!ANY && row > M - TILE_M && !s->packed_A) row = M - TILE_M;
     if (!ANY && col > N - TILE_N && !s->packed_B) col = N - TILE_N;
 #pragma unroll 1
@@ -10966,6 +11068,7 @@ TMM_KERNEL void __launch_bounds__(64 * TMM__TENSOR_WARPS, TMM__TENSOR_BLOCKS)
     enum { DOWN = TMM__TENSOR_DOWN, ACROSS = 4, MATRICES = DOWN * ACROSS }; /* of a warp */
     enum { LINES_M = 32 * DOWN, LINES_N = 32 * TMM__TENSOR_WARPS, ANY = DOWN < 4 };
     enum { DEPTH = TMM__TENSOR_DEPTH, STAGES = TMM__TENSOR_STAGES(LINES_M, LINES_N) };
+    enum { AHEAD = TMM__TENSOR_AHEAD };
     const bool tall = DOWN == 1 && s.is_tall; /* 64 x 32, not 32 x 64 */
     const int WARPS_ACROSS = tall ? 1 : TMM__TENSOR_WARPS;
     const int TILE_M = tall ? LINES_N : LINES_M, TILE_N = tall ? LINES_M : LINES_N;
@@ -11001,80 +11104,73 @@ TMM_KERNEL void __launch_bounds__(64 * TMM__TENSOR_WARPS, TMM__TENSOR_BLOCKS)
        variable of its own would take more instructions. */
     enum { STILL = 1 << 30, STEPS = ALIGNS ? STILL - 1 : -1 };
 
+    const bool along_kA = modeA == TMM__ALONG_K, along_kB = modeB == TMM__ALONG_K;
+    tmm__xtensor_lane at;
+    const unsigned strideA = (unsigned)((int)LINES * SIZE * rsA);
+    const unsigned strideB = (unsigned)((int)LINES * SIZE * csB);
+    const char *fromA = NULL, *fromB = NULL;
+    int tile = 0, begin = 0, end = 0, left = 0, rows_left = 0, cols_left = 0;
+    double sum[DOWN][ACROSS][4], a[2][DOWN][4], b[2][ACROSS][2];
+    bool waits = false; /* are these of tile `tile`, not stored yet? */
     for (int work = 0;; work++) {
-        int share = gridDim.x - 1 - tmm__block(), begin, end;
-        int tile = tmm__xfind_work(&s, work, share, &begin, &end);
-        if (tile >= s.tiles_down * s.tiles_across) break;
-        int down, across;
-        tmm__xfind_tile(&s, TMM__TENSOR_BAND, tile, &down, &across);
-        long long row = (long long)down * TILE_M, col = (long long)across * TILE_N;
-        /* Large tiles are moved back inside, unless what lies outside may be read. */
-        if (!ANY && row > M - TILE_M && !s.packed_A) row = M - TILE_M;
-        if (!ANY && col > N - TILE_N && !s.packed_B) col = N - TILE_N;
-
-        /* What this thread copies: its first element (kA, lineA), where that goes in shared memory,
-           and how far apart the elements of its passes are in memory. */
-        int thread = tmm__thread(), pair = thread % ALONG * WIDTH, single = thread / ALONG;
-        bool along_kA = modeA == TMM__ALONG_K, along_kB = modeB == TMM__ALONG_K;
-        int kA = single, lineA = pair, kB = single, lineB = pair;
-        if (along_kA) kA = thread * WIDTH % DEPTH, lineA = thread * WIDTH / DEPTH;
-        if (along_kB) kB = thread * WIDTH % DEPTH, lineB = thread * WIDTH / DEPTH;
-        int toA =
-            along_kA ? tmm__xsquare(lineA, kA) : tmm__xsquare(kA, lineA % 16) + lineA / 16 * SQUARE;
-        int toB =
-            along_kB ? tmm__xsquare(lineB, kB) : tmm__xsquare(kB, lineB % 16) + lineB / 16 * SQUARE;
-        toB += STAGE_A;
-        /* The bits that 4 k and 8 lines change. */
-        int fourA = along_kA ? 32 : 512, fourB = along_kB ? 32 : 512;
-        int eightA = along_kA ? 1024 : 64, eightB = along_kB ? 1024 : 64;
-        unsigned strideA = (unsigned)((int)LINES * SIZE * rsA);
-        unsigned strideB = (unsigned)((int)LINES * SIZE * csB);
-
-        /* Where this lane finds its element of the first fragments. */
-        int lane = thread % 32, g = lane / 4, t = lane % 4;
-        int firstA = along_kA ? tmm__xsquare(g, t) : tmm__xsquare(t, g);
-        int firstB = along_kB ? tmm__xsquare(g, t) : tmm__xsquare(t, g);
-        firstA += thread / 32 / WARPS_ACROSS * ((int)DOWN * SQUARE);
-        firstB += thread / 32 % WARPS_ACROSS * (ACROSS / 2 * SQUARE) + STAGE_A;
-
-        /* How many lines of what it copies exist, from its first on. */
-        int rows_left = ANY && M - row < TILE_M ? (int)(M - row) - lineA : TILE_M;
-        int cols_left = ANY && N - col < TILE_N ? (int)(N - col) - lineB : TILE_N;
-
-        double sum[DOWN][ACROSS][4], a[2][DOWN][4], b[2][ACROSS][2];
-        tmm__tensor_clear(sum);
-
-        /* Fill all stages but one. */
-        long long k = begin == 0 ? 0 : (short_last ? (int)DEPTH : rest) + (begin - 1ll) * DEPTH;
-        const char *fromA =
-            (const char *)(A + blockIdx.z * batchA + (row + lineA) * rsA + (k + kA) * csA);
-        const char *fromB =
-            (const char *)(B + blockIdx.z * batchB + (col + lineB) * csB + (k + kB) * rsB);
-        int left = end - begin;
+        const int before = tile;
+        int share = gridDim.x - 1 - tmm__block(), thread = tmm__thread();
+        tile = tmm__xfind_work(&s, work, share, &begin, &end);
+        const bool ends = tile >= s.tiles_down * s.tiles_across;
+        if (ends && !AHEAD) break;
+        if (!ends) {
+            int down, across;
+            tmm__xfind_tile(&s, TMM__TENSOR_BAND, tile, &down, &across);
+            long long row = (long long)down * TILE_M, col = (long long)across * TILE_N;
+            /* Large tiles are moved back inside, unless what lies outside may be read. */
+            if (!ANY && row > M - TILE_M && !s.packed_A) row = M - TILE_M;
+            if (!ANY && col > N - TILE_N && !s.packed_B) col = N - TILE_N;
+            at = tmm__tensor_find_lane(thread, along_kA, along_kB, WARPS_ACROSS, STAGE_A);
+            /* How many lines of what it copies exist, from its first on. */
+            rows_left = ANY && M - row < TILE_M ? (int)(M - row) - at.lineA : TILE_M;
+            cols_left = ANY && N - col < TILE_N ? (int)(N - col) - at.lineB : TILE_N;
+            /* Fill all stages but one. */
+            long long k = begin == 0 ? 0 : (short_last ? (int)DEPTH : rest) + (begin - 1ll) * DEPTH;
+            fromA = (const char *)(A + blockIdx.z * batchA + (row + at.lineA) * rsA +
+                                   (k + at.kA) * csA);
+            fromB = (const char *)(B + blockIdx.z * batchB + (col + at.lineB) * csB +
+                                   (k + at.kB) * rsB);
+            left = end - begin;
 #pragma unroll 1
-        for (int stage = 0; stage < STAGES - 1; stage++) {
-            bool is_short = short_last ? begin + stage == s.steps - 1 : stage == 0 && begin == 0;
-            int depth = is_short ? rest : DEPTH;
-            if (stage < left) {
-                int rows = kA < depth ? rows_left : 0, cols = kB < depth ? cols_left : 0;
+            for (int stage = 0; stage < STAGES - 1; stage++) {
+                bool is_short =
+                    short_last ? begin + stage == s.steps - 1 : stage == 0 && begin == 0;
+                int depth = is_short ? rest : DEPTH;
+                if (stage < left) {
+                    int rows = at.kA < depth ? rows_left : 0, cols = at.kB < depth ? cols_left : 0;
 #pragma unroll
-                for (int i = 0; i < PASSES; i++)
-                    tmm__tensor_copy(shared + stage * STAGE, i, toA, eightA, fromA, strideA, rows,
-                                     toB, eightB, fromB, strideB, cols, tall, near);
+                    for (int i = 0; i < PASSES; i++)
+                        tmm__tensor_copy(shared + stage * STAGE, i, at.toA, at.eightA, fromA,
+                                         strideA, rows, at.toB, at.eightB, fromB, strideB, cols,
+                                         tall, near);
+                }
+                fromA += depth * csA * SIZE;
+                fromB += depth * rsB * SIZE;
+                tmm__copy_commit();
             }
-            fromA += depth * csA * SIZE;
-            fromB += depth * rsB * SIZE;
-            tmm__copy_commit();
         }
+        unsigned product = blockIdx.z;
+        TMM__HIDE(product); /* or its C stays in registers through the loop */
+        if (AHEAD && waits)
+            tmm__tensor_store_tile(&s, before, tall, M, N, C + product * batchC, ldc, shared, alpha,
+                                   beta, sum);
+        if (ends) break;
+        waits = false;
+        tmm__tensor_clear(sum);
         TMM__COPY_WAIT(STAGES - 2);
         __syncthreads();
         int read = 0; /* where the stage that is worked on begins */
 #pragma unroll
         for (int j = 0; j < ACROSS; j++)
-            tmm__tensor_load_B(b[0][j], shared + read, firstB, 0, j, fourB, eightB);
+            tmm__tensor_load_B(b[0][j], shared + read, at.firstB, 0, j, at.fourB, at.eightB);
 #pragma unroll
         for (int i = 0; i < DOWN; i++)
-            tmm__tensor_load_A(a[0][i], shared + read, firstA, 0, i, fourA, eightA);
+            tmm__tensor_load_A(a[0][i], shared + read, at.firstA, 0, i, at.fourA, at.eightA);
         if (short_last && end == s.steps && left >= STAGES) left += (int)STILL - (int)STAGES;
 #pragma unroll 1
         for (;;) { /* twice if the short step is still to be copied */
@@ -11099,21 +11195,21 @@ TMM_KERNEL void __launch_bounds__(64 * TMM__TENSOR_WARPS, TMM__TENSOR_BLOCKS)
                         }
                         if (DOWN < 4) TMM__KEEP_ORDER();
                         if (last && i == 0 ? n == 1 : j == 0)
-                            tmm__tensor_load_A(a[next % 2][i], shared + read, firstA, next, i,
-                                               fourA, eightA);
+                            tmm__tensor_load_A(a[next % 2][i], shared + read, at.firstA, next, i,
+                                               at.fourA, at.eightA);
                         if (pair == 0 || pair == 1) {
-                            tmm__tensor_load_B(b[next % 2][2 * pair], shared + read, firstB, next,
-                                               2 * pair, fourB, eightB);
-                            tmm__tensor_load_B(b[next % 2][2 * pair + 1], shared + read, firstB,
-                                               next, 2 * pair + 1, fourB, eightB);
+                            tmm__tensor_load_B(b[next % 2][2 * pair], shared + read, at.firstB,
+                                               next, 2 * pair, at.fourB, at.eightB);
+                            tmm__tensor_load_B(b[next % 2][2 * pair + 1], shared + read, at.firstB,
+                                               next, 2 * pair + 1, at.fourB, at.eightB);
                         }
                         if (DOWN < 4) TMM__KEEP_ORDER();
 #pragma unroll
                         for (int pass = 0; pass < PASSES; pass++)
                             if (slot == pass * SLOTS / PASSES + FIRST)
-                                tmm__tensor_copy(shared + write, pass, toA, eightA, fromA, strideA,
-                                                 rows, toB, eightB, fromB, strideB, cols, tall,
-                                                 near);
+                                tmm__tensor_copy(shared + write, pass, at.toA, at.eightA, fromA,
+                                                 strideA, rows, at.toB, at.eightB, fromB, strideB,
+                                                 cols, tall, near);
                     }
                     if (half == HALVES - 2) {
                         tmm__copy_commit();
@@ -11146,18 +11242,20 @@ TMM_KERNEL void __launch_bounds__(64 * TMM__TENSOR_WARPS, TMM__TENSOR_BLOCKS)
         }
         if (end < s.steps) /* the owner: add what the others have left */
             tmm__tensor_add_partials(&s, share, tile, thread, sum);
-        tmm__tensor_store_tile(&s, tile, tall, M, N, C + blockIdx.z * batchC, ldc, shared, alpha,
-                               beta, sum);
-#if TMM__TENSOR_WIDTH == 1
-        __syncthreads(); /* the copies of the next work would overwrite what is stored */
-#endif
+        waits = AHEAD;
+        TMM__HIDE(product);
+        if (!AHEAD) {
+            tmm__tensor_store_tile(&s, tile, tall, M, N, C + product * batchC, ldc, shared, alpha,
+                                   beta, sum);
+            if (WIDTH == 1) __syncthreads(); /* the next copies would overwrite what is stored */
+        }
     }
 #endif
 }
 #endif
 #endif
 /* src/tiledmm/kernels/tensor_half/mma_sync.cuh. Elements of 16 bits on tensor cores by mma.sync.
-   Uses: kernels/common/store.cuh, once/. Used by: launch.h, type/instances.h. */
+   Uses: kernels/common/, once/. Used by: launch.h, type/instances.h. */
 /* The instances: pass, name, rows and columns of a tile, stages of 32 k, blocks on a
    multiprocessor. */
 #ifndef TMM__HALF_LIST
@@ -11935,7 +12033,8 @@ TMM__DEVICE void tmm__xhalf_sum(float *c, int *stage, unsigned *parity, int step
 #undef TMM__HALF_TYPE
 #endif
 /* src/tiledmm/kernels/tensor_half/wgmma_store.cuh. Elements of 16 bits by wgmma: how C is stored
-   by threads. Uses: kernels/common/, wgmma.cuh, once/. Used by: wgmma_kernel.cuh. */
+   by threads.
+   Uses: kernels/common/, wgmma.cuh, once/. Used by: wgmma_kernel.cuh. */
 #if defined(TMM__PASS) && TMM__EMIT_TYPE && TMM__HALF_TENSOR
 /* Where sum (row, col) of 16 x 64 lies in a warp's shared memory: 16 bytes of four rows lie in different
    banks. */
@@ -12598,9 +12697,9 @@ TMM_KERNEL void __launch_bounds__(384, 1)
     enum {
         COLS = TMM__HALF_WGMMA_COLS,
         STAGES = TMM__HALF_WGMMA_STAGES,
-        STAGE = (128 + COLS) * 128,
-        BY_K = TMM__HALF_WGMMA_BY_K(COLS)
+        STAGE = (128 + COLS) * 128
     };
+    const bool by_k = TMM__HALF_WGMMA_BY_K(COLS);
     extern __shared__ __align__(16) unsigned char tmm__memory[];
     __shared__ __align__(8) unsigned long long full[STAGES], empty[STAGES];
     const unsigned base = (unsigned)__cvta_generic_to_shared(tmm__memory), skip = -base & 1023;
@@ -12644,10 +12743,10 @@ TMM_KERNEL void __launch_bounds__(384, 1)
                 for (int half = first; half < first + mine; half++) {
                     const unsigned toB = to + 16384 + half * (COLS * 64);
                     const int col = at.col + half * (COLS / 2);
-                    for (int i = 0; BY_K && job.turned_B && i < COLS / 64; i++)
+                    for (int i = 0; by_k && job.turned_B && i < COLS / 64; i++)
                         tmm__half_box(to + 16384 + i * 8192 + half * 4096, &map_B, at.col + i * 64,
                                       k + half * 32, zB, barrier, (1 << cluster) - 1);
-                    for (int i = 0; !BY_K && job.turned_B && i < COLS / 128; i++)
+                    for (int i = 0; !by_k && job.turned_B && i < COLS / 128; i++)
                         tmm__half_box(toB + i * 8192, &map_B, col + i * 64, k, zB, barrier,
                                       (1 << cluster) - 1);
                     if (!job.turned_B)
@@ -12715,15 +12814,21 @@ TMM_KERNEL void __launch_bounds__(384, 1)
    Uses: kernels/common/, wgmma.cuh, once/. Used by: thin_launch.h. */
 #if defined(TMM__PASS) && TMM__EMIT_TYPE && TMM__HALF_TENSOR && !defined(TMM__HALF_ONCE)
 /* Lines of the large operand in a tile at most; stages that there may be; blocks of a cluster; ways to
-   divide a product; bytes of a stage and of all shared memory, to the stages of which 1024 bytes align. */
+   divide a product. 1024 bytes align stages. */
 enum {
     TMM__HALF_THIN_LINES = 128,
     TMM__HALF_THIN_STAGES = 12,
     TMM__HALF_THIN_CLUSTER = 8,
-    TMM__HALF_THIN_WAYS = 12 * 11 * 2
+    TMM__HALF_THIN_WAYS = 6 * 11 * 2,
+    TMM__HALF_THIN_SLOTS = 4 /* for lines off 16 bytes, as they come from memory */
 };
-#define TMM__HALF_THIN_STAGE(cols)         (((int)TMM__HALF_THIN_LINES + (cols)) * 128)
-#define TMM__HALF_THIN_BYTES(cols, stages) ((stages)*TMM__HALF_THIN_STAGE(cols) + 1024)
+
+/* An operand off 16 bytes, which TMA does not read: `rows` lines of memory of `cols`. Without rows: TMA. */
+typedef struct tmm__half_thin_plain {
+    const unsigned short *from;
+    long long ld, stride;        /* stride: from product to product */
+    int rows, cols, chunks_log2; /* a stage gets so many times 16 bytes of a line, from one more */
+} tmm__half_thin_plain;
 
 /* The product, and how it is divided. op(A) or op(B) is the large operand, the other the thin one. */
 typedef struct tmm__half_thin_job {
@@ -12740,27 +12845,132 @@ typedef struct tmm__half_thin_job {
     int cols, across;         /* thin lines of a tile, tiles of the thin operand */
     int parts, slices, steps; /* blocks that share the k of a slice; slices; steps of 64 k */
     int once;                 /* each line of the large operand is read by one block alone */
-    int pair, stage, stages;  /* blocks that share thin lines, 1 or 2; bytes of a stage */
+    tmm__half_thin_plain plain[2]; /* the large operand, the thin one */
+    int slot, slots_at, full; /* bytes of a slot, where slots begin; arrivals at a full stage */
+    int stage, stages;        /* bytes of a stage */
 } tmm__half_thin_job;
 
 #if TMM__WGMMA
-/* L2's policy for what is read once, or as usual (PTX ISA 9.7, "createpolicy"), and a box by it. */
-TMM__DEVICE unsigned long long tmm__half_thin_policy(int once)
+/* See tmm__half_box. `once`: no other block reads it, so that L2 need not keep it (PTX ISA 9.7,
+   "createpolicy"). What others read is slower with any policy: 1024 took 11.5 us in place of 8.8. */
+TMM__DEVICE void tmm__half_thin_box(unsigned to, const tmm__half_map *map, int x, int y, int z,
+                                    unsigned barrier, int once)
 {
     unsigned long long policy;
-    if (once)
-        asm("createpolicy.fractional.L2::evict_first.b64 %0, 1.0;" : "=l"(policy));
-    else
-        asm("createpolicy.fractional.L2::evict_normal.b64 %0, 1.0;" : "=l"(policy));
-    return policy;
-}
-TMM__DEVICE void tmm__half_thin_box(unsigned to, const tmm__half_map *map, int x, int y, int z,
-                                    unsigned barrier, unsigned long long policy)
-{
+    if (!once) {
+        tmm__half_box(to, map, x, y, z, barrier, 1);
+        return;
+    }
+    asm("createpolicy.fractional.L2::evict_first.b64 %0, 1.0;" : "=l"(policy));
     asm volatile("cp.async.bulk.tensor.3d.shared::cluster.global.tile.mbarrier::complete_tx::bytes"
                  ".L2::cache_hint [%0], [%1, {%2, %3, %4}], [%5], %6;" ::"r"(to),
                  "l"(map), "r"(x), "r"(y), "r"(z), "r"(barrier), "l"(policy)
                  : "memory");
+}
+
+/* 64 k of an operand off 16 bytes: a warp's eighth of the lines, from memory to a slot, whole vectors of 16
+   bytes with what lies before in the first one; nothing behind the line. From `row` and `col` on. */
+TMM__DEVICE void tmm__half_thin_fetch(unsigned char *slot, const tmm__half_thin_plain *x,
+                                      int product, int each, int row, int rows, int col)
+{
+    const int lane = threadIdx.x % 32, warp = threadIdx.x / 32 - 9, chunks = 1 << x->chunks_log2;
+    const int end = min(rows, x->rows - row), next = 32 >> x->chunks_log2;
+    const unsigned short *from = x->from + product * x->stride + col;
+    const char *none = (const char *)((size_t)from & ~(size_t)15);
+    /* All vectors but the last one of a line, then those. */
+#pragma unroll 1
+    for (int more = 0; more < 2; more++) {
+        const int at = more ? chunks : lane & (chunks - 1), step = more ? 32 : next;
+        int line = more ? lane : lane >> x->chunks_log2;
+        const unsigned short *begin = from + (long long)(row + warp * each + line) * x->ld;
+        unsigned char *to = slot + ((warp * each + line) * (chunks + 1) + at) * 16;
+#pragma unroll 2
+        for (; line < each; line += step) {
+            const char *vector = (const char *)((size_t)begin & ~(size_t)15) + at * 16;
+            const long long left = (const char *)(begin + (x->cols - col)) - vector;
+            const int valid = warp * each + line < end ? (int)max(min(left, 16ll), 0ll) : 0;
+            tmm__copy_zfill(to, valid > 0 ? vector : none, 16, valid);
+            begin += step * x->ld, to += step * (chunks + 1) * 16;
+        }
+    }
+}
+
+/* From the slot to the stage: see tmm__half_thin_fetch. */
+TMM__DEVICE void tmm__half_thin_align(unsigned to, const unsigned char *slot,
+                                      const tmm__half_thin_plain *x, int product, int each, int row,
+                                      int turned)
+{
+    const int lane = threadIdx.x % 32, warp = threadIdx.x / 32 - 9, chunks = 1 << x->chunks_log2;
+    const unsigned short *from = x->from + product * x->stride;
+#pragma unroll 2
+    for (int n = lane; n < each << x->chunks_log2; n += 32) {
+        const int line = warp * each + (n >> x->chunks_log2), c = n & (chunks - 1);
+        const int off = (int)((size_t)(from + (row + line) * x->ld) % 16);
+        const uint4 *vector = (const uint4 *)(slot + (line * (chunks + 1) + c) * 16);
+        const uint4 low = vector[0], high = vector[1];
+        const unsigned w[8] = {low.x, low.y, low.z, low.w, high.x, high.y, high.z, high.w};
+        unsigned four[6], y[5];
+#pragma unroll
+        for (int i = 0; i < 6; i++) four[i] = off & 8 ? w[i + 2] : w[i];
+#pragma unroll
+        for (int i = 0; i < 5; i++) y[i] = off & 4 ? four[i + 1] : four[i];
+#pragma unroll
+        for (int i = 0; i < 4; i++) y[i] = __funnelshift_r(y[i], y[i + 1], off & 2 ? 16 : 0);
+        const unsigned place =
+            to + (turned ? c / 8 * 8192 : 0) + line * 128 + ((c % 8 ^ line % 8) << 4);
+        asm volatile("st.shared.v4.b32 [%0], {%1, %2, %3, %4};" ::"r"(place), "r"(y[0]), "r"(y[1]),
+                     "r"(y[2]), "r"(y[3])
+                     : "memory");
+    }
+}
+
+/* What eight warps do for operands off 16 bytes, from step `first` on: copies to slots run SLOTS - 1 steps
+   ahead; each warp moves its own lines on, so that no other one waits for it. */
+TMM__DEVICE void tmm__half_thin_plainly(const tmm__half_thin_job *job, unsigned char *memory,
+                                        unsigned fulls, int rank, int first, int steps, int line0,
+                                        int thin0, int product)
+{
+    enum { SLOTS = TMM__HALF_THIN_SLOTS };
+    const tmm__half_thin_plain *large = &job->plain[0], *thin = &job->plain[1];
+    const int each_large = job->turned_large ? 8 : 16,
+              each_thin = job->turned_thin ? 8 : job->cols / 8;
+    const int behind = large->rows > 0 ? 128 * each_large * ((1 << large->chunks_log2) + 1) : 0;
+    const unsigned base = (unsigned)__cvta_generic_to_shared(memory);
+    unsigned parity = 1;
+    int stage = 0;
+    for (int step = 1 - SLOTS; step < steps; step++) {
+        const int next = step + SLOTS - 1, k = (first + next) * 64;
+        if (step >= 0) asm volatile("cp.async.wait_group %0;" ::"n"(SLOTS - 2) : "memory");
+        __syncwarp();
+        if (next < steps) {
+            unsigned char *slot = memory + job->slots_at + next % SLOTS * job->slot;
+            if (large->rows > 0)
+                tmm__half_thin_fetch(slot, large, product, each_large,
+                                     job->turned_large ? k : line0,
+                                     job->turned_large ? 64 : job->high,
+                                     job->turned_large ? line0 : k);
+            if (thin->rows > 0)
+                tmm__half_thin_fetch(slot + behind, thin, product, each_thin,
+                                     job->turned_thin ? k : thin0, 128,
+                                     job->turned_thin ? thin0 : k);
+        }
+        asm volatile("cp.async.commit_group;" ::: "memory");
+        if (step < 0) continue;
+        const unsigned char *slot = memory + job->slots_at + step % SLOTS * job->slot;
+        const unsigned to = base + stage * job->stage;
+        const int now = (first + step) * 64;
+        tmm__barrier_wait(fulls + 8 * ((int)TMM__HALF_THIN_STAGES + stage), parity);
+        if (large->rows > 0)
+            tmm__half_thin_align(to, slot, large, product, each_large,
+                                 job->turned_large ? now : line0, job->turned_large);
+        if (thin->rows > 0)
+            tmm__half_thin_align(to + 16384, slot + behind, thin, product, each_thin,
+                                 job->turned_thin ? now : thin0, job->turned_thin);
+        asm volatile("fence.proxy.async.shared::cta;" ::: "memory");
+        __syncwarp();
+        if (threadIdx.x % 32 == 0) tmm__half_arrive(fulls + 8 * stage, rank);
+        if (++stage == job->stages) stage = 0, parity ^= 1;
+    }
 }
 
 /* Sums of a warpgroup to shared memory: where large lines are neighbours in C, [thin][large] with
@@ -12794,9 +13004,9 @@ TMM__DEVICE float4 tmm__half_thin_load(const float *sums, int rank)
 #if defined(TMM__PASS) && TMM__EMIT_TYPE && TMM__HALF_TENSOR
 #if TMM__WGMMA
 /* All steps of a block, into the sums of a warpgroup: 64 lines of the large operand, `cols` of the
-   thin one. Stages are given back to the blocks that copy to them: `pair` from rank0 on. */
+   thin one. Stages are given back at once. */
 TMM__DEVICE void tmm__xhalf_thin_sum(float *c, const tmm__half_thin_job *job, int steps,
-                                     unsigned at, unsigned fulls, int rank0, const int cols,
+                                     unsigned at, unsigned fulls, int rank, const int cols,
                                      const int turned_large, const int turned_thin)
 {
     unsigned parity = 0;
@@ -12812,8 +13022,7 @@ TMM__DEVICE void tmm__xhalf_thin_sum(float *c, const tmm__half_thin_job *job, in
         tmm__xhalf_step(c, at, group, cols, turned_large, turned_thin);
         TMM__WGMMA_COMMIT();
         TMM__WGMMA_WAIT(0);
-        if (lane < job->pair)
-            tmm__half_arrive(fulls + 8 * ((int)TMM__HALF_THIN_STAGES + stage), rank0 + lane);
+        if (lane == 0) tmm__half_arrive(fulls + 8 * ((int)TMM__HALF_THIN_STAGES + stage), rank);
         at += job->stage;
         if (++stage == job->stages) stage = 0, parity ^= 1, at = first;
     }
@@ -12827,16 +13036,19 @@ TMM__DEVICE void tmm__xhalf_thin_sum(float *c, const tmm__half_thin_job *job, in
    stage is 64 k:
        large   [line][64 k], or two boxes of [64 k][64 lines] if it does not lie along k
        thin    the same, `cols` lines
-   with the swizzle of 128 bytes. Blocks of a cluster have the same tile, and parts of its k in order.
-   Each adds up its share of the tile, in that order, from the shared memory of all:
+   with the swizzle of 128 bytes. TMA does not read lines off 16 bytes: eight more warps copy those, and move
+   them by some elements on the way. KERNEL ALIGN would read and write all of them before.
+
+   Blocks of a cluster have the same tile, and parts of its k in order. Each adds up its share of the tile,
+   in that order, from the shared memory of all:
        block 0   |k 0 ..   | sums |\   rows 0 .. r
        block 1   |   k 1 ..| sums |-X- rows r .. 2 r  --> C
    More parts are slices, which KERNEL SUM adds. No block waits for one of another cluster.
 
-   16 KB of the large operand a step: 4 stages of two blocks ask for 128 KB at once, 17 MB on 132
-   multiprocessors. Memory bounds it where the large operand is in memory; L2 for 128 thin lines, where
-   each brings as many bytes again; starting and adding up for little work. */
-TMM_KERNEL void __launch_bounds__(288, 2)
+   Tiles have so many large lines that all clusters which fit at once have as much to read: 128 to 132 blocks
+   read 50 MB in 18.4 us, 96 or 192 in 20.5. Memory bounds it where the large operand is in memory; L2 for 128
+   thin lines, where each brings as many bytes again; starting and adding up for little work. */
+TMM_KERNEL void __launch_bounds__(576, 1) /* 112 registers, so that two blocks of 288 fit */
     tmm__xgemm_half_thin(const TMM__GRID_CONSTANT tmm__half_map map_large,
                          const TMM__GRID_CONSTANT tmm__half_map map_thin, TMM_OUT *__restrict__ C,
                          const tmm__half_thin_job job)
@@ -12847,53 +13059,56 @@ TMM_KERNEL void __launch_bounds__(288, 2)
     const unsigned base = (unsigned)__cvta_generic_to_shared(tmm__memory), skip = -base & 1023;
     const unsigned fulls = (unsigned)__cvta_generic_to_shared(barriers);
     const unsigned empties = fulls + 8 * (int)TMM__HALF_THIN_STAGES;
-    const int pair = job.pair, cluster = job.parts * pair;
-    const int rank = blockIdx.x % cluster, which = rank % pair, rank0 = rank - which;
-    const int item = blockIdx.x / cluster, slice = item % job.slices, tile = item / job.slices;
-    const int line0 = (tile / job.across * pair + which) * job.high;
+    const int rank = blockIdx.x % job.parts, item = blockIdx.x / job.parts;
+    const int slice = item % job.slices, tile = item / job.slices;
+    const int line0 = tile / job.across * job.high;
     const int thin0 = tile % job.across * job.cols, product = blockIdx.y;
-    const long long part = slice * job.parts + rank / pair, parts = job.slices * job.parts;
+    const long long part = slice * job.parts + rank, parts = job.slices * job.parts;
     const int first = (int)(job.steps * part / parts);
     const int steps = (int)(job.steps * (part + 1) / parts) - first;
     float *sums = (float *)(tmm__memory + skip);
-    if (threadIdx.x == 256) tmm__half_prefetch(&map_large), tmm__half_prefetch(&map_thin);
+    if (threadIdx.x == 256 && job.plain[0].rows == 0) tmm__half_prefetch(&map_large);
+    if (threadIdx.x == 256 && job.plain[1].rows == 0) tmm__half_prefetch(&map_thin);
     if (threadIdx.x == 0) {
         for (int n = 0; n < job.stages; n++) {
-            tmm__barrier_init(fulls + 8 * n, 1);
-            tmm__barrier_init(empties + 8 * n, 8 * pair);
+            tmm__barrier_init(fulls + 8 * n, job.full);
+            tmm__barrier_init(empties + 8 * n, 8);
         }
         asm volatile("fence.mbarrier_init.release.cluster;\nfence.proxy.async.shared::cta;" ::
                          : "memory");
     }
     __syncthreads();
-    if (pair > 1) TMM__CLUSTER_MEETS(); /* barriers are there before others copy */
     tmm__let_next_begin();
     tmm__wait_for_previous();
-    if (threadIdx.x >= 256) {
+    if (threadIdx.x >= 288) {
+        tmm__half_thin_plainly(&job, tmm__memory + skip, fulls, rank, first, steps, line0, thin0,
+                               product);
+    } else if (threadIdx.x >= 256) {
         const int zL = product * job.next_large, zT = product * job.next_thin;
-        const unsigned long long policy = tmm__half_thin_policy(job.once);
-        const int half = job.cols / 2 * which, to_both = pair > 1 ? 3 << rank0 : 1;
         unsigned to = base + skip, parity = 1;
         int stage = 0;
-        for (int step = 0; threadIdx.x == 256 && step < steps; step++) {
+        const bool copies = threadIdx.x == 256 && job.expected > 0;
+        for (int step = 0; copies && step < steps; step++) {
             const unsigned barrier = fulls + 8 * stage;
             const int k = (first + step) * 64;
             tmm__barrier_wait(empties + 8 * stage, parity); /* at once, the first time */
             tmm__barrier_expect(barrier, job.expected);
-            if (job.turned_large) {
-                tmm__half_thin_box(to, &map_large, line0, k, zL, barrier, policy);
+            if (job.plain[0].rows > 0) {
+                /* not by TMA */
+            } else if (job.turned_large) {
+                tmm__half_thin_box(to, &map_large, line0, k, zL, barrier, job.once);
                 if (job.high > 64)
-                    tmm__half_thin_box(to + 8192, &map_large, line0 + 64, k, zL, barrier, policy);
+                    tmm__half_thin_box(to + 8192, &map_large, line0 + 64, k, zL, barrier, job.once);
             } else {
-                tmm__half_thin_box(to, &map_large, k, line0, zL, barrier, policy);
+                tmm__half_thin_box(to, &map_large, k, line0, zL, barrier, job.once);
             }
-            if (job.turned_thin) {
+            if (job.plain[1].rows > 0) {
+                /* not by TMA */
+            } else if (job.turned_thin) {
                 for (int i = 0; i < job.cols; i += 64)
-                    tmm__half_box(to + 16384 + i * 128 + which * 4096, &map_thin, thin0 + i,
-                                  k + which * 32, zT, barrier, to_both);
+                    tmm__half_box(to + 16384 + i * 128, &map_thin, thin0 + i, k, zT, barrier, 1);
             } else {
-                tmm__half_box(to + 16384 + half * 128, &map_thin, k, thin0 + half, zT, barrier,
-                              to_both);
+                tmm__half_box(to + 16384, &map_thin, k, thin0, zT, barrier, 1);
             }
             to += job.stage;
             if (++stage == job.stages) stage = 0, parity ^= 1, to = base + skip;
@@ -12902,13 +13117,13 @@ TMM_KERNEL void __launch_bounds__(288, 2)
     } else {
         const int both = 2 * job.turned_large + job.turned_thin;
         float sum[64];
-#define TMM__SUM_OF(count, large, thin)                                                           \
-    do {                                                                                          \
-        if (job.cols == (count) && both == 2 * (large) + (thin)) {                                \
-            tmm__xhalf_thin_sum(sum, &job, steps, base + skip, fulls, rank0, count, large, thin); \
-            asm volatile("bar.sync 1, 256;" ::: "memory"); /* nobody reads stages any more */     \
-            tmm__half_thin_keep(sums, sum, job.large_is_A, count);                                \
-        }                                                                                         \
+#define TMM__SUM_OF(count, large, thin)                                                          \
+    do {                                                                                         \
+        if (job.cols == (count) && both == 2 * (large) + (thin)) {                               \
+            tmm__xhalf_thin_sum(sum, &job, steps, base + skip, fulls, rank, count, large, thin); \
+            asm volatile("bar.sync 1, 256;" ::: "memory"); /* nobody reads stages any more */    \
+            tmm__half_thin_keep(sums, sum, job.large_is_A, count);                               \
+        }                                                                                        \
     } while (0)
         TMM__SUM_OF(16, 0, 0);
         TMM__SUM_OF(16, 0, 1);
@@ -12932,7 +13147,7 @@ TMM_KERNEL void __launch_bounds__(288, 2)
         const int rows = (int)min(job.M - row0, (long long)(job.large_is_A ? job.high : job.cols));
         const int cols = (int)min(job.N - col0, (long long)(job.large_is_A ? job.cols : job.high));
         const int fours = (cols + 3) / 4, all = rows > 0 && cols > 0 ? rows * fours : 0;
-        const int own = rank / pair, end = all * (own + 1) / job.parts;
+        const int end = all * (rank + 1) / job.parts;
         TMM_OUT *c = C + product * job.batchC;
         float *partials = job.partials;
         if (partials != NULL)
@@ -12940,13 +13155,12 @@ TMM_KERNEL void __launch_bounds__(288, 2)
         const bool aligned =
             ((size_t)c | (size_t)job.ldc * sizeof(TMM_OUT)) % (4 * sizeof(TMM_OUT)) == 0;
 #pragma unroll 1
-        for (int n = all * own / job.parts + threadIdx.x; n < end; n += 256) {
+        for (int n = all * rank / job.parts + threadIdx.x; n < end; n += 256) {
             const int r = n / fours, four = (n - r * fours) * 4;
             float4 x[TMM__HALF_THIN_CLUSTER];
 #pragma unroll
             for (int i = 0; i < (int)TMM__HALF_THIN_CLUSTER; i++)
-                if (i < job.parts)
-                    x[i] = tmm__half_thin_load(sums + r * pitch + four, which + i * pair);
+                if (i < job.parts) x[i] = tmm__half_thin_load(sums + r * pitch + four, i);
             TMM_SUM sum[4] = {x[0].x, x[0].y, x[0].z, x[0].w};
 #pragma unroll
             for (int i = 1; i < (int)TMM__HALF_THIN_CLUSTER; i++)
@@ -17521,7 +17735,7 @@ TMM__CHECK(TMM__SKINNY_LIST, 5)
 TMM__CHECK(TMM__OUTER_LIST, 5)
 TMM__CHECK(TMM__NARROW_LIST, 5)
 TMM__CHECK(TMM__TENSOR_LIST, 5)
-TMM__CHECK(TMM__HALF_LIST, 5)
+TMM__CHECK(TMM__HALF_LIST, 4) /* see TMM__HALF_COPIED */
 TMM__CHECK(TMM__HALF_WGMMA_LIST, 5)
 TMM__CHECK(TMM__WGMMA_LIST, 6)
 TMM__CHECK(TMM__WGMMA_KERNEL_LIST, 6)
@@ -18175,6 +18389,7 @@ static inline void tmm__xtensor_tiles(tmm__plan *c, const tmm__xproduct *p, int 
      width,                                              \
      blocks,                                             \
      down == 1,                                          \
+     TMM__TENSOR_BEGINS(down, width),                    \
      (const void *)TMM_FN(gemm_tensor_##name)},
     static const tmm__tensor_instance instances[] = {TMM__TENSOR_LIST(TMM__ROW)};
 #undef TMM__ROW
@@ -18225,7 +18440,10 @@ static inline void tmm__xtensor_tiles(tmm__plan *c, const tmm__xproduct *p, int 
                             tile_m * tile_n, d.load.copied);
         one.time = TMM__TENSOR_GUESS(p->M, n, one.time);
         one.s.is_tall = tall, one.off_sectors = i->turns ? short_last : near;
-        if (c->kernel == NULL || one.time < c->time) *c = one;
+        /* Where both ways of a tile should take as long, the one that has all rows of C, if it can:
+           then B comes once, to one block. */
+        const double margin = tall && p->M <= tile_m && p->M <= p->N ? 1.01 : 1;
+        if (c->kernel == NULL || one.time < margin * c->time) *c = one;
     }
 }
 
@@ -18400,7 +18618,7 @@ static inline double tmm__half_memory_time(const tmm__load *load, double asked, 
     const double memory = tmm__memory_time(load);
     if (load->bytes + load->c_bytes < tmm__current_device()->gpu.l2_bytes) return memory;
     *time += t->half_thin.memory[first];
-    return memory * (1 + t->half_thin.asked / asked);
+    return memory * (1 + t->half_thin.asked[0] / asked);
 }
 #endif
 
@@ -18464,7 +18682,9 @@ static inline void tmm__xhalf_wgmma_try(const tmm__xproduct *p, tmm__plan *c, in
     /* What is not shared by a cluster comes from L2 more often. TMA has some 1.15 times its rate. */
     const double whole = tiles - parts, items = whole + parts * slices;
     const double busy = fmin(items / most, 1), copied = (128 + i->cols / cluster) * 128.0;
-    const double step = fmax(costs[1], busy * copied / (1.15 * tmm__tuned()->l2));
+    /* Few blocks find a higher clock, and L2 free: 1024 by 128 x 128 took 0.8 of the clocks of a step. */
+    const double step =
+        fmax(costs[1] * (0.6 + 0.4 * busy), busy * copied / (1.15 * tmm__tuned()->l2));
     const double odd = load.odd ? costs[4] * fmin(1, (double)p->N / i->cols) : 0;
     /* The busiest is the first cluster, or the first of those that have a whole tile less. */
     for (int of = 0; of < 2; of++) {
@@ -18670,12 +18890,14 @@ static inline tmm_status tmm__xhalf_run_wgmma(const tmm__xproduct *given, const 
     tmm__half_job job;
     memset(maps, 0, sizeof maps);
     int slices = plan->slices;
+    const int thin = plan->instance >= (int)TMM__HALF_THIN_FIRST;
+    if (thin && plan->rest) return tmm__xhalf_thin(p, plan, missing); /* which needs no copies */
     if (bytesA + bytesB > 0)
         memory = (char *)tmm__workspace((bytesA + 255) / 256 * 256 + bytesB, p->stream);
     *missing = bytesA + bytesB > 0 && memory == NULL;
     if (*missing) return TMM_OK;
     if (memory != NULL) status = tmm__xhalf_align(p, memory);
-    if (plan->instance >= (int)TMM__HALF_THIN_FIRST) {
+    if (thin) {
         if (status == TMM_OK) status = tmm__xhalf_thin(p, plan, missing);
         if (memory != NULL) (void)cudaFreeAsync(memory, p->stream);
         return status;
@@ -18778,13 +19000,23 @@ static inline tmm_status tmm__xtensor(const tmm__xproduct *given, const tmm__pla
 /* src/tiledmm/kernels/tensor_half/thin_launch.h. PLAN and LAUNCHER of KERNEL THIN HALF.
    Uses: kernels/common/finish.cuh, kernels/tensor_half/, launch/, once/. Used by: launch.h. */
 #if defined(TMM_NAME) && !defined(TMM__PASS) && TMM__HOST && TMM__HALF_TENSOR
-/* Ways to divide a product. */
+/* A way to divide a product. */
 typedef struct tmm__xhalf__thin {
-    int cols, high, pair;  /* thin lines of a tile, large ones; blocks that share the thin ones */
-    int parts, slices;     /* k of a tile in so many; in so many clusters */
-    int size, on_one, way; /* of a cluster; blocks on a multiprocessor; number of its kind */
-    int stage, stages;     /* bytes; of a block */
+    int cols, high;           /* thin lines of a tile, large ones */
+    int parts, slices, size;  /* k of a tile in so many; in so many clusters; blocks of a cluster */
+    int way, on_one;          /* number of cols and on_one; blocks on a multiprocessor */
+    int stage, stages, slots; /* bytes; of a block */
+    double fit;               /* clusters that the device has room for at once */
 } tmm__xhalf__thin;
+
+/* What all ways of a product have in common. */
+typedef struct tmm__xhalf__thins {
+    double thin, large, steps, batch, processors; /* lines, steps of 64 k */
+    double memory;                                /* nanoseconds of it, */
+    int from_memory, aligned; /* if L2 does not hold all; are lines 128 bytes apart? */
+    int plain, cuts;          /* is an operand off 16 bytes? May k be cut? */
+    const int *clusters;
+} tmm__xhalf__thins;
 
 /* Bytes of a stage of 64 k. 64 lines at least, if neighbours in memory are lines. */
 static inline int tmm__xhalf_thin_stage(const tmm__xproduct *p, int cols)
@@ -18793,123 +19025,146 @@ static inline int tmm__xhalf_thin_stage(const tmm__xproduct *p, int cols)
     return ((int)TMM__HALF_THIN_LINES + (turned && cols < 64 ? 64 : cols)) * 128;
 }
 
-/* Clusters that fit on the device at once. */
-static inline double tmm__xhalf_thin_fit(const tmm__xhalf__thin *w)
+/* Is op(A) or op(B) off 16 bytes? Then the kernel copies it without TMA: see tmm__half_thin_fetch. */
+static inline int tmm__xhalf_thin_plain(const tmm__xproduct *p, int is_B)
 {
-    const tmm__device *device = tmm__current_device();
-    const int size = w->size * w->pair;
-    return w->on_one * (size > 1 ? tmm__clusters((const void *)tmm__xgemm_half_thin,
-                                                 device->shared - 4096, 1, 0)[size]
-                                 : device->processors);
+    return tmm__xhalf_copied(p, is_B, NULL, NULL) > 0;
+}
+
+/* Bytes of a slot for those operands. */
+static inline int tmm__xhalf_thin_slot(const tmm__xproduct *p, int cols)
+{
+    const int thin_is_B = p->M > p->N;
+    int bytes = 0;
+    for (int is_B = 0; is_B < 2; is_B++) {
+        const int turned = (is_B ? p->rsB : p->csA) != 1;
+        const int lines = is_B != thin_is_B ? 128 : turned && cols < 64 ? 64 : cols;
+        if (tmm__xhalf_thin_plain(p, is_B)) bytes += turned ? 64 * (lines + 8) * 2 : lines * 144;
+    }
+    return bytes;
 }
 
 /* Number n of the ways to divide a product, of TMM__HALF_THIN_WAYS; 0: it is none for this one. Tiles of
-   16, 64 or 128 thin lines, alone or in pairs; one block on a multiprocessor or two; k for a cluster, for so many
-   of eight or for all clusters of four that fit, whose sums KERNEL SUM adds. Last, 128 large lines, or so many
-   that each cluster that fits has as much to do. */
-static inline int tmm__xhalf_thin_way(const tmm__xproduct *p, int n, int cuts, tmm__xhalf__thin *w)
+   16, 64 or 128 thin lines; one block on a multiprocessor or two; k for a cluster, for so many of eight or for
+   all clusters of four that fit, whose sums KERNEL SUM adds. Last, 128 large lines, or so many that all
+   clusters that fit have as much to do. */
+static inline int tmm__xhalf_thin_way(const tmm__xhalf__thins *p, int n, tmm__xhalf__thin *w)
 {
     static const int parts[] = {1, 2, 3, 4, 6, 8, 16, 32, 64, 128, 0};
-    const double thin = (double)tmm__min(p->M, p->N), large = (double)(p->M + p->N) - thin;
-    w->way = n / 22, w->parts = parts[n / 2 % 11];
-    w->cols = w->way % 3 == 0 ? 16 : 32 << w->way % 3, w->pair = w->way % 6 / 3 + 1;
-    w->on_one = w->way / 6 + 1, w->high = (int)TMM__HALF_THIN_LINES;
-    const int most = (int)TMM__HALF_THIN_CLUSTER / w->pair, many = w->parts == 0 || w->parts > 8;
-    if (w->cols == 16 ? w->pair > 1 || thin > 32 : w->pair > 1 && thin <= 16) return 0;
-    if (many ? !cuts || w->on_one > 1 || thin > w->cols : w->parts > most) return 0;
-    w->size = w->parts == 0 ? 4 : many ? most : w->parts;
-    const double fit = tmm__xhalf_thin_fit(w);
-    double down = ceil(large / (w->high * w->pair));
-    w->slices = w->parts == 0 ? (int)fmin(fit / (down * p->batch), 64) : w->parts / w->size;
+    w->way = n / 22, w->parts = parts[n / 2 % 11], w->on_one = w->way / 3 + 1;
+    w->cols = w->way % 3 == 0 ? 16 : 32 << w->way % 3, w->high = (int)TMM__HALF_THIN_LINES;
+    const int many = w->parts == 0 || w->parts > 8;
+    if ((w->cols == 16 && p->thin > 16) || (p->plain && (w->on_one > 1 || p->thin > w->cols)))
+        return 0;
+    if (many && (!p->cuts || w->on_one > 1 || p->thin > w->cols)) return 0;
+    w->size = w->parts == 0 ? 4 : many ? 8 : w->parts;
+    w->fit = w->on_one * (w->size > 1 ? p->clusters[w->size] : p->processors);
+    const double each = p->thin > w->cols ? ceil(p->thin / w->cols) * p->batch : p->batch;
+    w->slices =
+        w->parts == 0 ? (int)fmin(w->fit / (ceil(p->large / 128) * each), 64) : w->parts / w->size;
     w->parts = w->slices * w->size;
-    if (w->slices < 1 || (many && w->slices < 2)) return 0;
+    if (w->slices < 1 || w->fit < 1 || (many && w->slices < 2)) return 0;
     if (n % 2 == 0) return 1;
-    down = floor(fit / (ceil(thin / w->cols) * w->slices * p->batch));
-    w->high = down < 1 ? 128 : (int)fmin(fmax(ceil(large / (down * w->pair) / 8) * 8, 32), 128);
+    const double down = floor(w->fit / (each * w->slices));
+    if (down * 128 <= p->large) return 0;
+    w->high = (int)fmax(ceil(p->large / (down * 8)) * 8, 32);
     return w->high < (int)TMM__HALF_THIN_LINES;
 }
 
 /* Nanoseconds of that. HUGE_VAL where clusters that share k do not fit on the device at once. */
-static inline double tmm__xhalf_thin_time(const tmm__xproduct *p, const tmm__xhalf__thin *w,
-                                          int aligned)
+static inline double tmm__xhalf_thin_time(const tmm__xhalf__thins *p, const tmm__xhalf__thin *w)
 {
     const tmm__costs *t = tmm__tuned();
-    const tmm__device *device = tmm__current_device();
-    const tmm__load load = tmm__xload(p, TMM__COST_TENSOR, w->high, w->cols);
-    const double thin = (double)tmm__min(p->M, p->N), large = (double)(p->M + p->N) - thin;
-    const double down = ceil(ceil(large / w->high) / w->pair), fit = tmm__xhalf_thin_fit(w);
-    const double clusters = down * ceil(thin / w->cols) * w->slices * p->batch;
-    const int kind = w->cols == 16 ? 0 : w->cols / 64, size = w->size * w->pair;
-    if (fit < 1 || (w->parts > 1 && clusters > fit)) return HUGE_VAL;
-    const double blocks = clusters * size, steps = ceil(ceil(p->K / 64.0) / w->parts);
-    const double together = w->on_one > 1 && blocks > load.processors ? 2 : 1;
+    const double across = p->thin > w->cols ? ceil(p->thin / w->cols) : 1;
+    const double clusters = ceil(p->large / w->high) * across * w->slices * p->batch;
+    if (w->parts > 1 && clusters > w->fit) return HUGE_VAL;
+    const int kind = w->cols == 16 ? 0 : w->cols / 64;
+    const double blocks = clusters * w->size, steps = ceil(p->steps / w->parts);
+    const double share = ceil(blocks / p->processors);
+    const double together = w->on_one > 1 && share > 1 ? 2 : 1;
     double step = fmax(t->half_thin.latency / w->stages, together * t->half_thin.step[kind]);
-    if (w->pair > 1) step *= t->half_thin.slower[1];
-    if (!aligned) step *= t->half_thin.slower[0];
-    const double tile = t->half_thin.tile[0] + (w->parts > 1 ? 0 : t->half_thin.tile[1] * w->cols);
-    const double copies = w->high + fmin(w->cols, thin) / w->pair;
-    const double busy = fmax(ceil(clusters / fit) * (tile + steps * step),
+    if (p->plain)
+        step = fmax(step, t->half_thin.step[3]);
+    else if (!p->aligned)
+        step *= t->half_thin.slower;
+    const double tile = t->half_thin.tile[1] + (w->parts > 1 ? 0 : t->half_thin.tile[2] * w->cols);
+    const double copies = w->high + fmin(w->cols, p->thin);
+    const double busy = fmax(ceil(clusters / w->fit) * (tile + steps * step),
                              blocks * steps * copies * 128 / t->half_thin.l2);
-    const double asked = fmin(blocks, w->on_one * load.processors) * w->stages;
-    double time = device->gpu.launch + t->half_thin.once;
-    double memory = tmm__half_memory_time(&load, asked * (w->high * 128), w->pair - 1, &time);
-    /* Multiprocessors that have more to read than others hold it up. */
-    if (load.bytes + load.c_bytes >= device->gpu.l2_bytes)
-        memory *= 1 + t->half_thin.memory[2] *
-                          (ceil(blocks / load.processors) / (blocks / load.processors) - 1);
+    double time = 0, memory = p->memory;
+    if (p->from_memory) {
+        const double asked = fmin(blocks, w->on_one * p->processors) * w->stages * w->high * 128;
+        memory *= 1 + t->half_thin.asked[1] / asked;
+        /* Multiprocessors that have more to read than others hold it up. */
+        memory *= 1 + t->half_thin.asked[2] * (share * p->processors / blocks - 1);
+    }
     time += tmm__overlapped(busy, memory);
     if (w->parts > 1)
-        time += t->half_thin.cluster[0] + t->half_thin.cluster[1] * fmin(thin, w->cols);
+        time += t->half_thin.cluster[0] + t->half_thin.cluster[1] * fmin(p->thin, w->cols);
     if (w->slices > 1)
-        time += t->half_thin.sum[0] + t->half_thin.sum[1] * 4 * w->slices * thin * large * p->batch;
+        time += t->half_thin.sum[0] +
+                t->half_thin.sum[1] * 4 * w->slices * p->thin * p->large * p->batch;
     return time;
 }
 
-/* Are lines of both operands, as TMA reads them, whole 128 bytes apart? */
-static inline int tmm__xhalf_thin_lines(const tmm__xproduct *p)
-{
-    const int copied_A = tmm__xhalf_copied(p, 0, NULL, NULL) > 0;
-    const int copied_B = tmm__xhalf_copied(p, 1, NULL, NULL) > 0;
-    return (copied_A || tmm__xhalf_ld(p, 0) % 64 == 0) &&
-           (copied_B || tmm__xhalf_ld(p, 1) % 64 == 0);
-}
-
-/* KERNEL THIN HALF, if it should take less than c->time: 16, 64 or 128 thin lines, alone or in pairs;
-   one block on a multiprocessor or two; k for a cluster, or for so many of eight, whose sums KERNEL
-   SUM adds. */
+/* KERNEL THIN HALF, if it should take less than c->time. */
 static inline void tmm__xhalf_thin_plan(const tmm__xproduct *p, tmm__plan *c)
 {
+    const tmm__costs *t = tmm__tuned();
     const tmm__device *device = tmm__current_device();
-    const double copied =
-        (double)tmm__xhalf_copied(p, 0, NULL, NULL) + (double)tmm__xhalf_copied(p, 1, NULL, NULL);
-    const double copies = copied > 0 ? tmm__pack_time(copied) : 0;
-    const double thin = (double)tmm__min(p->M, p->N);
-    const double tiles = ceil(thin / 16) * ceil((p->M + p->N) / 32.0);
-    const int cuts = (p->allowed & TMM__CUT_K) && device->pools;
-    if (TMM__TRIANGLE(p) || tiles * 256 > INT_MAX ||
-        (copied > 0 && (!(p->allowed & TMM__PACK) || !device->pools)))
-        return;
-    const int aligned = tmm__xhalf_thin_lines(p);
+    const tmm__load load = tmm__xload(p, TMM__COST_TENSOR, 128, 64);
+    tmm__xhalf__thins q;
+    double first = device->gpu.launch + t->half_thin.tile[0];
+    q.thin = (double)tmm__min(p->M, p->N), q.large = (double)(p->M + p->N) - q.thin;
+    q.steps = (double)((p->K + 63) / 64), q.batch = p->batch, q.processors = load.processors;
+    q.cuts = (p->allowed & TMM__CUT_K) && device->pools;
+    const double tiles = ceil(q.thin / 16) * ceil(q.large / 32);
+    if (TMM__TRIANGLE(p) || tiles * 256 > INT_MAX) return;
+    const size_t copied = tmm__xhalf_copied(p, 0, NULL, NULL) + tmm__xhalf_copied(p, 1, NULL, NULL);
+    q.plain = copied > 0 && q.thin <= 128; /* else each line would be moved more than once */
+    if (copied > 0 && !q.plain) {
+        if (!(p->allowed & TMM__PACK) || !device->pools) return;
+        first += tmm__pack_time((double)copied);
+    }
+    q.aligned = (copied > 0 || (tmm__xhalf_ld(p, 0) % 64 == 0 && tmm__xhalf_ld(p, 1) % 64 == 0));
+    q.memory = tmm__memory_time(&load);
+    q.from_memory = load.bytes + load.c_bytes >= device->gpu.l2_bytes;
+    if (q.from_memory) first += t->half_thin.memory[1];
+    q.clusters = tmm__clusters((const void *)tmm__xgemm_half_thin, device->shared - 4096, 1, 0);
     for (int n = 0; n < (int)TMM__HALF_THIN_WAYS; n++) {
         tmm__xhalf__thin w;
-        if (!tmm__xhalf_thin_way(p, n, cuts, &w)) continue;
+        if (!tmm__xhalf_thin_way(&q, n, &w)) continue;
         w.stage = tmm__xhalf_thin_stage(p, w.cols);
-        w.stages = (int)tmm__min((device->shared - 1024 * (1 + w.on_one)) / w.on_one / w.stage,
-                                 TMM__HALF_THIN_STAGES);
+        w.slots = q.plain ? (int)TMM__HALF_THIN_SLOTS * tmm__xhalf_thin_slot(p, w.cols) : 0;
+        const int room = (device->shared - 1024 * (1 + w.on_one)) / w.on_one - w.slots;
+        w.stages = (int)tmm__min(room / w.stage, TMM__HALF_THIN_STAGES);
+        if (w.stages < 2) continue;
         const int cut = w.slices > 1  ? TMM__PLAN_REDUCE
                         : w.parts > 1 ? TMM__PLAN_CLUSTERS
                                       : TMM__PLAN_WHOLE;
-        double time = tmm__xhalf_thin_time(p, &w, aligned) + copies;
+        double time = first + tmm__xhalf_thin_time(&q, &w);
         if (w.slices > 1) time = tmm__host_time(time);
         if (time < HUGE_VAL)
             time = TMM__PLAN_GUESS((int)TMM__HALF_THIN_FIRST + w.way, cut, w.parts, time);
         if (time >= c->time) continue;
-        c->time = time, c->instance = (int)TMM__HALF_THIN_FIRST + w.way, c->rest = 0;
-        c->kernel = (const void *)tmm__xgemm_half_thin, c->bytes = w.stages * w.stage + 1024;
-        c->slices = w.parts, c->cut = cut, c->blocks = w.slices;
-        c->depth = w.stages, c->down = w.pair, c->turned = p->M > p->N;
+        c->time = time, c->instance = (int)TMM__HALF_THIN_FIRST + w.way, c->rest = q.plain;
+        c->kernel = (const void *)tmm__xgemm_half_thin;
+        c->bytes = w.stages * w.stage + w.slots + 1024;
+        c->slices = w.parts, c->cut = cut, c->blocks = w.slices, c->depth = w.stages;
+        c->turned = p->M > p->N;
         c->tile_m = c->turned ? w.high : w.cols, c->tile_n = c->turned ? w.cols : w.high;
     }
+}
+
+/* What the kernel knows of such an operand, of which a tile has so many lines. */
+static inline void tmm__xhalf_thin_from(tmm__half_thin_plain *x, const tmm__xproduct *p, int is_B,
+                                        int lines)
+{
+    const int turned = (is_B ? p->rsB : p->csA) != 1, all = (int)(is_B ? p->N : p->M);
+    x->from = (const unsigned short *)(is_B ? p->B : p->A), x->ld = tmm__xhalf_ld(p, is_B);
+    x->stride = p->batch > 1 ? is_B ? p->strideB : p->strideA : 0;
+    x->rows = turned ? (int)p->K : all, x->cols = turned ? all : (int)p->K;
+    x->chunks_log2 = turned && lines == 128 ? 4 : 3;
 }
 
 /* By KERNEL THIN HALF. *missing: there was no map, or no memory for slices; then nothing is done. */
@@ -18939,20 +19194,31 @@ static inline tmm_status tmm__xhalf_thin(tmm__xproduct *p, const tmm__plan *plan
     /* What does not lie along k comes in boxes of 64 lines. */
     job.high = high, job.expected = job.stage - (job.turned_large ? rest / 64 * 64 : rest) * 128;
     job.once = job.across == 1 && (job.next_large || p->batch == 1);
-    job.pair = plan->down, job.parts = plan->slices / slices, job.slices = slices;
-    *missing =
-        !tmm__xhalf_make_map(&maps[0], p, !plan->turned, job.turned_large ? 64 : high) ||
-        !tmm__xhalf_make_map(&maps[1], p, plan->turned, (job.turned_thin ? 64 : cols) / job.pair);
+    job.parts = plan->slices / slices, job.slices = slices;
+    memset((void *)maps, 0, sizeof maps);
+    *missing = 0;
+    for (int n = 0; n < 2; n++) { /* the large operand, the thin one */
+        const int is_B = n == 0 ? !plan->turned : plan->turned, turned = is_B ? turned_B : turned_A;
+        if (tmm__xhalf_thin_plain(p, is_B))
+            tmm__xhalf_thin_from(&job.plain[n], p, is_B, n == 0 ? 128 : cols);
+        else
+            *missing |= !tmm__xhalf_make_map(&maps[n], p, is_B, turned ? 64 : n == 0 ? high : cols);
+    }
     if (*missing) return TMM_OK;
+    if (job.plain[0].rows > 0) job.expected = job.stage - 16384;
+    if (job.plain[1].rows > 0) job.expected -= job.stage - 16384;
+    const int plain = job.plain[0].rows > 0 || job.plain[1].rows > 0;
+    job.full = (job.expected > 0) + 8 * plain;
+    job.slot = tmm__xhalf_thin_slot(p, cols), job.slots_at = job.stages * job.stage;
     void *partials = tmm__xpartials(p, &slices);
     *missing = slices != job.slices;
     if (*missing) return TMM_OK;
     job.partials = (float *)partials;
-    const long long down = (job.lines - 1) / (high * job.pair) + 1;
-    const unsigned blocks = (unsigned)(down * job.across * job.pair * plan->slices);
+    const long long down = (job.lines - 1) / high + 1;
+    const unsigned blocks = (unsigned)(down * job.across * plan->slices);
     void *arguments[] = {&maps[0], &maps[1], &p->C, &job};
     const tmm_status status =
-        tmm__launch_clusters(plan->kernel, dim3(blocks, p->batch), 288, job.parts * job.pair, 1,
+        tmm__launch_clusters(plan->kernel, dim3(blocks, p->batch), plain ? 544 : 288, job.parts, 1,
                              plan->bytes, arguments, p->stream);
     return tmm__xsum(status, p, slices, partials, TMM__SUM_GROUPS);
 }

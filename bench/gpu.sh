@@ -22,7 +22,7 @@
 #   fp64.csv       double on INT8 tensor cores beside FP64 and cuBLAS, square products by kind of data,
 #                  and by mma.sync, as on GPUs that have no wgmma; fp64.txt: the same as a table, and
 #                  what is predicted for GeForce
-#   half.csv, syrk.csv    bench/half.cu: 16 bits beside cublasGemmEx; tmm_?syrk beside our gemm and
+#   half*.csv, syrk.csv   bench/half.cu: 16 bits beside cublasGemmEx; tmm_?syrk beside our gemm and
 #                  cublasSsyrk, cublasDsyrk
 #   host.csv       bench/host.cu: from host memory, and over all GPUs, beside cublasXt
 #   rays.csv       bench/rays.cu; fast_math.txt: the tests of rays built with -use_fast_math
@@ -367,6 +367,8 @@ fi
 if wants half; then
     step "16 bits beside cublasGemmEx, and half of the work"
     seconds=300 show "half" "$work/half" "$out/half.csv"
+    seconds=120 show "half drawn" "$work/half" drawn "$out/half_drawn.csv"
+    seconds=120 show "half work" "$work/half" list bench/work.csv "$out/half_work.csv"
     seconds=300 show "syrk" "$work/half" syrk "$out/syrk.csv"
 fi
 if wants guard; then

@@ -39,7 +39,7 @@ typedef struct product {
     cublasHandle_t cublas;
 } product;
 
-static const long long room = 2 * 8192ll * 8192; /* elements of A and of B */
+static const long long room = 16384ll * 16384; /* elements of A and of B */
 
 /* Enqueues it: by us, or by cuBLAS, for which row-major operands change places. */
 static void run(const product *given, int ours, int number)
@@ -318,18 +318,20 @@ static void bench_lists(product *p, const char *list, FILE *csv)
 int main(int count, char **words)
 {
     static const int shapes[][5] = {
-        {1024, 1024, 1024, 0, 0}, {1024, 1024, 1024, 0, 1}, {1024, 1024, 1024, 1, 0},
-        {2048, 2048, 2048, 0, 0}, {2048, 2048, 2048, 0, 1}, {2048, 2048, 2048, 1, 0},
-        {4096, 4096, 4096, 0, 0}, {4096, 4096, 4096, 0, 1}, {4096, 4096, 4096, 1, 0},
-        {8192, 8192, 8192, 0, 0}, {8192, 8192, 8192, 0, 1}, {8192, 8192, 8192, 1, 0},
-        {1000, 1000, 1000, 0, 1}, {4100, 4100, 4100, 0, 0}, {4099, 4099, 4099, 0, 0},
-        {512, 512, 512, 0, 0},    {512, 6144, 4096, 0, 1},  {64, 12544, 147, 0, 0},
-        {128, 128, 65536, 1, 0},  {1, 6144, 4096, 0, 1},    {8, 6144, 4096, 0, 1},
-        {16, 6144, 4096, 0, 1},   {32, 6144, 4096, 0, 1},   {64, 6144, 4096, 0, 1},
-        {128, 6144, 4096, 0, 1},  {16, 6144, 4096, 0, 0},   {128, 6144, 4096, 0, 0},
-        {6144, 1, 4096, 0, 0},    {6144, 32, 4096, 0, 0},   {6144, 128, 4096, 0, 0},
-        {16, 4096, 14336, 0, 1},  {64, 14336, 4096, 0, 1},  {128, 4096, 14336, 0, 1},
-        {16, 768, 7168, 0, 1},    {64, 2048, 1408, 0, 1},   {128, 1024, 4096, 0, 1}};
+        {1024, 1024, 1024, 0, 0},    {1024, 1024, 1024, 0, 1}, {1024, 1024, 1024, 1, 0},
+        {2048, 2048, 2048, 0, 0},    {2048, 2048, 2048, 0, 1}, {2048, 2048, 2048, 1, 0},
+        {3072, 3072, 3072, 0, 0},    {3072, 3072, 3072, 0, 1}, {3072, 3072, 3072, 1, 0},
+        {4096, 4096, 4096, 0, 0},    {4096, 4096, 4096, 0, 1}, {4096, 4096, 4096, 1, 0},
+        {8192, 8192, 8192, 0, 0},    {8192, 8192, 8192, 0, 1}, {8192, 8192, 8192, 1, 0},
+        {16384, 16384, 16384, 0, 1}, {1000, 1000, 1000, 0, 1}, {4100, 4100, 4100, 0, 0},
+        {4099, 4099, 4099, 0, 0},    {512, 512, 512, 0, 0},    {512, 6144, 4096, 0, 1},
+        {64, 12544, 147, 0, 0},      {128, 128, 65536, 1, 0},  {1, 6144, 4096, 0, 1},
+        {8, 6144, 4096, 0, 1},       {16, 6144, 4096, 0, 1},   {32, 6144, 4096, 0, 1},
+        {64, 6144, 4096, 0, 1},      {128, 6144, 4096, 0, 1},  {16, 6144, 4096, 0, 0},
+        {128, 6144, 4096, 0, 0},     {6144, 1, 4096, 0, 0},    {6144, 32, 4096, 0, 0},
+        {6144, 128, 4096, 0, 0},     {16, 4096, 14336, 0, 1},  {64, 14336, 4096, 0, 1},
+        {128, 4096, 14336, 0, 1},    {16, 768, 7168, 0, 1},    {64, 2048, 1408, 0, 1},
+        {128, 1024, 4096, 0, 1}};
     cudaDeviceProp device;
     product p;
     p.syrk = count > 1 && strcmp(words[1], "syrk") == 0;
@@ -355,14 +357,18 @@ int main(int count, char **words)
         if (csv && (ferror(csv) | fclose(csv))) demand(0, "the file cannot be written");
         return 0;
     }
-    demand(!cudaMalloc(&p.A, 2 * room) && !cudaMalloc(&p.B, 2 * room) && !cudaMalloc(&p.C, room),
+    demand(!cudaMalloc(&p.A, 2 * room) && !cudaMalloc(&p.B, 2 * room) &&
+               !cudaMalloc(&p.C, 2 * room),
            "device memory");
     if (csv) fprintf(csv, "type,opA,opB,M,N,K,us,cublas_us,ratio,tflops,device,toolkit\n");
     for (p.bfloat = 0; p.bfloat < 2; p.bfloat++) {
-        fill(p.A, room / 2, p.bfloat, 1), fill(p.B, room / 2, p.bfloat, 2);
-        demand(!cudaMemcpy((char *)p.A + room, p.A, room, cudaMemcpyDeviceToDevice) &&
-                   !cudaMemcpy((char *)p.B + room, p.B, room, cudaMemcpyDeviceToDevice),
-               "cudaMemcpy");
+        fill(p.A, room / 4, p.bfloat, 1), fill(p.B, room / 4, p.bfloat, 2);
+        for (int n = 1; n < 4; n++)
+            demand(!cudaMemcpy((char *)p.A + n * (room / 2), p.A, room / 2,
+                               cudaMemcpyDeviceToDevice) &&
+                       !cudaMemcpy((char *)p.B + n * (room / 2), p.B, room / 2,
+                                   cudaMemcpyDeviceToDevice),
+                   "cudaMemcpy");
         for (size_t n = 0; n < sizeof shapes / sizeof *shapes; n++) {
             p.M = shapes[n][0], p.N = shapes[n][1], p.K = shapes[n][2];
             p.tA = shapes[n][3], p.tB = shapes[n][4];

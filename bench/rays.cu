@@ -18,8 +18,9 @@
    tile, for finding out where the choice between them should lie.
 
    The tree: "build" is rayt_build of spheres in device memory, again in the memory that it has. The
-   others are rayt_query for SIDE x SIDE rays: "primary" from a camera, "incoherent" from where those
-   hit into random directions, "any" the same for the first hit that is found. */
+   others are rayt_query for SIDE x SIDE rays: "primary" from a camera, row by row, "primary tiles" in
+   tiles of 8 x 4 pixels, "incoherent" from where those hit into random directions, "any" the same for
+   the first hit that is found. */
 #define RAYT_WITH_TRACE
 #include "../raytrace.cuh"
 #define BENCH "rays"
@@ -362,15 +363,18 @@ static __device__ float noise(unsigned *state) /* in -1 .. 1 */
     unsigned word = ((*state >> ((*state >> 28) + 4)) ^ *state) * 277803737u;
     return (float)((word >> 22) ^ word) * 4.656612873e-10f - 1;
 }
-/* 45 degrees, from 1.7 sides in front of the middle of a scene that is a cube. */
-static __global__ void camera_rays(rayt_ray *rays, int side)
+/* 45 degrees, from 1.7 sides in front of the middle of a scene that is a cube. Row by row, or in tiles
+   of 8 x 4 pixels, as rayt_trace takes them. */
+static __global__ void camera_rays(rayt_ray *rays, int side, int tiles)
 {
     int column = blockIdx.x * 16 + threadIdx.x, row = blockIdx.y * 16 + threadIdx.y;
     if (column >= side || row >= side) return;
     float s = (float)side;
     rayt_ray ray = {0,         0,    1.7f * s, 0, (float)column - 0.5f * s, (float)row - 0.5f * s,
                     -1.2f * s, 4 * s};
-    rays[(size_t)row * side + column] = ray;
+    size_t i = (size_t)row * side + column;
+    if (tiles) i = (size_t)(row / 4 * (side / 8) + column / 8) * 32 + row % 4 * 8 + column % 8;
+    rays[i] = ray;
 }
 /* A ray from each hit, away from the sphere; where nothing was hit, from anywhere. */
 static __global__ void scattered_rays(const rayt_ray *rays, const rayt_found *found,
@@ -430,7 +434,9 @@ static void trees(report *r, scene *s)
              "copy");
         measure(r, s, "tree", "build", launch_build, 0, -1);
         dim3 block(16, 16);
-        camera_rays<<<blocks_of(s), block>>>(tree_rays, side);
+        camera_rays<<<blocks_of(s), block>>>(tree_rays, side, 1);
+        measure(r, s, "tree", "primary tiles", launch_query, 0, -1);
+        camera_rays<<<blocks_of(s), block>>>(tree_rays, side, 0);
         measure(r, s, "tree", "primary", launch_query, 0, -1);
         scattered_rays<<<blocks_of(s), block>>>(tree_rays, tree_found, s->spheres, tree_rays + rays,
                                                 side);

@@ -129,7 +129,7 @@ edit 's/TMM__DIRECT_BLOCK = [0-9]*/TMM__DIRECT_BLOCK = 6/' kernels/direct/sizes.
 edit 's/_(5, 128x128, 4, 3, 1)/_(6, 128x128, 4, 2, 1)/; s/_(6, 64x64, 2, 4, 2)/_(5, 64x64, 2, 3, 3)/' kernels/tensor_float/mma_sync.cuh
 edit 's/128x64, 1, 64, 8, 1/128x64, 1, 64, 4, 1/; s/128x192, 1, 192, 5, 1/128x192, 1, 192, 4, 1/' kernels/tensor_float/wgmma.cuh
 edit 's/_(1, 128x32, 32, 6)/_(2, 128x32, 32, 3)/; s/_(2, 128x64, 64, 6)/_(1, 128x64, 64, 7)/' kernels/tensor_float/thin.cuh
-edit 's/_(1, 128x128, 128, 128, 4, 2)/_(2, 128x128, 128, 128, 3, 2) _(3, 64x128, 64, 128, 5, 3)/; s/_(2, 64x64, 64, 64, 4, 4)/_(1, 64x64, 64, 64, 6, 4)/' kernels/tensor_half/mma_sync.cuh
+edit 's/_(2, 128x128, 128, 128, 4, 2)/_(3, 128x128, 128, 128, 3, 2) _(4, 64x128, 64, 128, 5, 2)/; s/_(3, 64x64, 64, 64, 4, 4)/_(2, 64x64, 64, 64, 6, 4)/' kernels/tensor_half/mma_sync.cuh
 edit 's/_(1, 128x256, 64)/_(2, 128x256, 64)/; s/_(2, 128x128, 32)/_(1, 128x128, 32)/' kernels/tensor_int8/mma_sync.cuh
 
 # works NAME KERNEL NUMBER INSTANCE...: these must be launched, which is counted.
@@ -161,7 +161,7 @@ works "SKINNY, a width of 8" skinny - tmm_sgemm_skinny_k_8
 works "OUTER, another tile" outer 0 tmm_sgemm_outer_tall tmm_dgemm_outer_tall
 works "NARROW, 2 groups" narrow 0 tmm_sgemm_narrow_2
 works "DIRECT, smaller blocks" direct - tmm_sgemm_direct tmm_dgemm_direct
-works "TENSOR HALF, another tile" half "0 1 2" tmm_hgemm_half_64x64 tmm_hgemm_half_128x128 tmm_hgemm_half_64x128
+works "TENSOR HALF, another tile" half "1 2 3" tmm_hgemm_half_64x64 tmm_hgemm_half_128x128 tmm_hgemm_half_64x128
 works "TENSOR INT8, in another order" tensor_int8 "0 1" tmm_dgemm_int8_mma_128x256 tmm_dgemm_int8_mma_128x128
 # The kernels by wgmma run on Hopper alone.
 # shellcheck disable=SC2317,SC2329 # called through check

@@ -18,16 +18,16 @@
 #define TMM__BUSY(processors) ((void)(processors), 132) /* blocks, as on a large device */
 /* While clusters are wanted, no other plan; which there are, as bits. Its numbers: see
    once/schedule.h. */
-enum { CUT_CLUSTERS = 3 };
-static int clusters_wanted, clusters_seen;
-static inline double plan_guess(int cut, int slices, double time)
+enum { CUT_WHOLE = 0, CUT_CLUSTERS = 3 };
+static int clusters_wanted, clusters_seen, whole_wanted; /* whole: tiles of that instance */
+static inline double plan_guess(int instance, int cut, int slices, double time)
 {
+    if (whole_wanted) return cut == CUT_WHOLE && instance == whole_wanted ? time : 1e30;
     if (!clusters_wanted) return time;
     if (cut == CUT_CLUSTERS) clusters_seen |= 1 << slices;
     return cut == CUT_CLUSTERS ? time : 1e30;
 }
-#define TMM__PLAN_GUESS(instance, cut, slices, time) \
-    ((void)(instance), plan_guess(cut, slices, time))
+#define TMM__PLAN_GUESS(instance, cut, slices, time) plan_guess(instance, cut, slices, time)
 #include "../tiledmm.cuh"
 #ifndef WITHOUT_U
 #define TMM_TYPE unsigned /* a user's own type ... */
@@ -658,6 +658,43 @@ static void F(test_split)(tmm_kernel kernel)
            STRING(T) " (tmm_" STRING(LETTER) "gemm)", tmm_kernel_string(kernel));
 }
 
+/* KERNEL TENSOR with so many tiles of 64 x 64 that a block begins the next one before it stores. */
+static void F(test_ahead)(void)
+{
+    cudaDeviceProp device;
+    CHECK_CUDA(cudaGetDeviceProperties(&device, 0));
+    long long wrong = 0;
+    const int rows =
+        3 * 64 * device.multiProcessorCount; /* a tile for each of 3 blocks, five times */
+    for (int n = 0; n < 4; n++) {
+        const int step = test_on_gpu ? 3 : 1, op = n * step % 4;
+        if (n * step >= 4) break;
+        const test_case c = {
+            rows - 10 - (op & 1) * 30, 302, 20 + 22 * n, 2, n % 2 ? 0.5 : 0, 2 * n, 2};
+        const tmm_op opA = (tmm_op)(op & 1), opB = (tmm_op)(op >> 1);
+        F(test_matrix)
+        A = F(test_make)(op & 1 ? c.K : c.M, op & 1 ? c.M : c.K, c.pad, c.offset, 1);
+        F(test_matrix)
+        B = F(test_make)(op >> 1 ? c.N : c.K, op >> 1 ? c.K : c.N, c.pad, c.offset, 1);
+        F(test_matrix) C = F(test_make)(c.M, c.N, c.pad, c.offset, c.beta != 0);
+        T *after = (T *)malloc((size_t)C.size * sizeof(T));
+        whole_wanted = 1;
+        wrong += TMM(gemm_with)(TMM_TENSOR, opA, opB, c.M, c.N, c.K, (T)c.alpha, A.d, A.ld, B.d,
+                                B.ld, (T)c.beta, C.d, C.ld, 0) != TMM_OK;
+        whole_wanted = 0;
+        CHECK_CUDA(cudaMemcpy(after, C.device, (size_t)C.size * sizeof(T), cudaMemcpyDeviceToHost));
+        wrong += F(test_errors)(opA, opB, &c, A, B, C, after + (C.h - C.host));
+        wrong += F(test_spills)(C, after);
+        free(after);
+        F(test_free)(A);
+        F(test_free)(B);
+        F(test_free)(C);
+    }
+    tap_ok(wrong == 0,
+           "%s tensor: many tiles of a short K, each begun before the one before is stored",
+           STRING(T) " (tmm_" STRING(LETTER) "gemm)");
+}
+
 /* KERNEL TENSOR by clusters of each number of blocks, with all tiles that may have them; whole tiles,
    where there are no clusters. */
 static void F(test_clusters)(void)
@@ -779,6 +816,7 @@ static void F(test_type)(void)
     F(test_matmul)();
     if (UNIT == 0 && sizeof(T) == 4) F(test_many_tiles)();
     if (UNIT != 0 && UNIT < 1e-10) F(test_clusters)();
+    if (UNIT != 0 && UNIT < 1e-10) F(test_ahead)();
 }
 
 #undef F

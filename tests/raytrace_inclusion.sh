@@ -338,7 +338,7 @@ if have nvcc && nvcc "$work/nvrtc.c" -o "$work/nvrtc" -lnvrtc >"$work/check.txt"
     export LD_LIBRARY_PATH
     check "NVRTC compiles it without a word" sh -c "'$work/nvrtc' -I. >'$work/nvrtc.ptx'"
     check "NVRTC compiles it with RAYT_WITH_TRACE" sh -c "'$work/nvrtc' -I. traced >'$work/traced.ptx'"
-    for name in global readonly constant shared tree; do
+    for name in global readonly constant shared list bundles tree; do
         check "NVRTC: plain name rayt_trace_$name" grep -q "entry rayt_trace_$name(" "$work/traced.ptx"
     done
     check "NVRTC: without it no kernel of tracing" sh -c "! grep -E 'rayt_(trace|tree|sort|query)' '$work/nvrtc.ptx'"

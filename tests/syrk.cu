@@ -64,8 +64,8 @@ static const struct {
     {8, 3, TMM__PLAN_WHOLE, 0},  {8, 7, TMM__PLAN_WHOLE, 0},      {8, 8, TMM__PLAN_WHOLE, 0},
     {8, 9, TMM__PLAN_WHOLE, 0},  {8, 0, TMM__PLAN_EVEN, 0},       {8, 1, TMM__PLAN_SLICES, 0},
     {8, 1, TMM__PLAN_REDUCE, 0}, {8, 3, TMM__PLAN_REDUCE, 0},     {8, 3, TMM__PLAN_CLUSTERS, 1},
-    {2, 0, TMM__PLAN_WHOLE, 0},  {2, 0, TMM__PLAN_REDUCE, 0},     {2, 1, TMM__PLAN_WHOLE, 0},
-    {2, 1, TMM__PLAN_REDUCE, 0}, {2, 8, TMM__PLAN_WHOLE, 1},      {2, 9, TMM__PLAN_WHOLE, 1},
+    {2, 0, TMM__PLAN_WHOLE, 0},  {2, 0, TMM__PLAN_REDUCE, 0},     {2, 5, TMM__PLAN_WHOLE, 0},
+    {2, 2, TMM__PLAN_REDUCE, 0}, {2, 8, TMM__PLAN_WHOLE, 1},      {2, 9, TMM__PLAN_WHOLE, 1},
     {2, 9, TMM__PLAN_REDUCE, 1}, {2, 8, TMM__PLAN_LAST_ROUND, 1}, {2, 9, TMM__PLAN_LAST_ROUND, 1}};
 
 /* What is asked for. */

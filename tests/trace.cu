@@ -95,19 +95,22 @@ static unsigned char *cpu_image(const rayt_scene *scene, const rayt_camera *came
 }
 
 /* Traces with one kind of memory into poisoned memory that begins `shift` bytes past an aligned
-   address, and compares. */
+   address, and compares. `more` spheres of radius 0 are at the end: RAYT_TREE has other ways for many. */
 static int traces(rayt_where where, const rayt_scene *scene, const rayt_camera *camera,
                   const rayt_quality *quality, int width, int height, int shift,
-                  const unsigned char *expected)
+                  const unsigned char *expected, int more)
 {
     size_t bytes = (size_t)width * height * 4, all = bytes + 2 * GUARD + 16;
     unsigned char *host = (unsigned char *)malloc(all), *device = NULL;
     rayt_scene there = *scene;
     void *ball = NULL, *material = NULL;
     int count = scene->count;
+    there.count = count + more;
     int good = cudaMalloc((void **)&device, all) == cudaSuccess &&
-               cudaMalloc(&ball, sizeof *spheres * (count + 1)) == cudaSuccess &&
-               cudaMalloc(&material, sizeof *materials * (count + 1)) == cudaSuccess &&
+               cudaMalloc(&ball, sizeof *spheres * (count + more + 1)) == cudaSuccess &&
+               cudaMalloc(&material, sizeof *materials * (count + more + 1)) == cudaSuccess &&
+               cudaMemset(ball, 0, sizeof *spheres * (count + more)) == cudaSuccess &&
+               cudaMemset(material, 0, sizeof *materials * (count + more)) == cudaSuccess &&
                cudaMemset(device, 0xA5, all) == cudaSuccess &&
                cudaMemcpy(ball, scene->spheres, sizeof *spheres * count, cudaMemcpyHostToDevice) ==
                    cudaSuccess;
@@ -118,7 +121,7 @@ static int traces(rayt_where where, const rayt_scene *scene, const rayt_camera *
     rayt_tree tree;
     memset(&tree, 0, sizeof tree);
     if (where == RAYT_TREE) {
-        good = good && rayt_build(&tree, there.spheres, count, 0) == RAYT_OK;
+        good = good && rayt_build(&tree, there.spheres, there.count, 0) == RAYT_OK;
         there.tree = &tree;
     }
     there.materials = scene->materials ? (const rayt_material *)material : NULL;
@@ -149,7 +152,8 @@ static void agrees(const char *name, const rayt_scene *scene, const rayt_camera 
     unsigned char *expected = cpu_image(scene, camera, quality, width, height);
     int good = 1;
     for (int k = 0; k < KINDS; k++)
-        good &= traces(kinds[k], scene, camera, quality, width, height, 4 * (k % 4), expected);
+        good &= traces(kinds[k], scene, camera, quality, width, height, 4 * (k % 4), expected, 0);
+    good &= traces(RAYT_TREE, scene, camera, quality, width, height, 4, expected, RAYT__LIST_MOST);
     rayt_tree tree;
     rayt_scene with_tree = *scene;
     memset(&tree, 0, sizeof tree);
@@ -206,6 +210,9 @@ static void kinds_of_memory(void)
     scene = random_scene(40);
     quality.samples = 17;
     agrees("many samples, small tiles", &scene, &camera, &quality, 19, 13);
+    scene = random_scene(RAYT__LIST_MOST);
+    agrees("as many as a list has", &scene, &camera, &quality, 12, 9);
+    scene = random_scene(40);
     quality.samples = 1;
     camera.field_of_view = 0;
     agrees("parallel", &scene, &camera, &quality, 20, 14);

@@ -300,14 +300,55 @@ static int same(rayt_found a, rayt_found b)
 {
     return a.index == b.index && rayt__bits_of(a.t) == rayt__bits_of(b.t);
 }
+/* Makes 32 rays neighbours of the first, as a camera's are: from one place or near to it. Some keep what
+   they were. */
+static void side_by_side(rayt_ray *rays)
+{
+    float apart = exp2f(-5 - (float)below(18)), moved = below(2) ? 0 : apart * exp2f(uniform() * 9);
+    float length = fabsf(rays->dx) + fabsf(rays->dy) + fabsf(rays->dz);
+    bool some = below(4) == 0;
+    for (int i = 1; i < 32; i++) {
+        if (some && below(16) == 0) continue;
+        rayt_ray ray = rays[0];
+        for (int k = 0; k < 3; k++) {
+            if (below(8)) (&ray.dx)[k] += length * apart * uniform() * 0.2f;
+            (&ray.x)[k] += moved * uniform();
+        }
+        if (below(4) == 0) ray.t_max = rays[i].t_max;
+        rays[i] = ray;
+    }
+}
+/* A question to the list of clusters that a tree of few spheres has: rayt_trace asks it. */
+static __global__ void ask_clusters(rayt__tree_view tree, const rayt_ray *rays, bool any,
+                                    rayt_found *found)
+{
+    __shared__ rayt__clusters list;
+    int i = (int)(blockIdx.x * blockDim.x + threadIdx.x);
+    if (threadIdx.x == 0) list = *(const rayt__clusters *)tree.list;
+    __syncthreads();
+    rayt_unit_ray ray = rayt_ready(rays[i]);
+    int index = rayt__find_clusters(&list, rayt__list_indices(tree), true, any, &ray);
+    found[i].index = any && index >= 0 ? 0 : index;
+    found[i].t = any || index < 0 ? 0 : ray.t_max;
+}
 static int rays_agree(const rayt_tree *device, const rayt_tree *host, const rayt_sphere *s,
                       int count, cudaStream_t stream)
 {
     static thread_local rayt_ray rays[RAYS];
-    static thread_local rayt_found got[4][RAYS];
-    int bad = 0;
+    static thread_local rayt_found got[4][RAYS], listed[2][RAYS];
+    int bad = 0, lists = rayt__view(device).list != NULL;
     for (int i = 0; i < RAYS; i++) rays[i] = ray_at(s, count);
+    for (int i = 0; i < RAYS; i += 32)
+        if (below(2)) side_by_side(&rays[i]);
     char *in = to_device(rays, sizeof rays), *out[2];
+    for (int kind = 0; kind < 2 && lists; kind++) {
+        char *there = to_device(NULL, sizeof listed[0]);
+        ask_clusters<<<RAYS / 128, 128, 0, stream>>>(rayt__view(device), (rayt_ray *)in, kind,
+                                                     (rayt_found *)there);
+        must_cuda(cudaGetLastError(), "clusters");
+        must_cuda(cudaStreamSynchronize(stream), "clusters");
+        bad += !from_device(listed[kind], there, sizeof listed[0]);
+    }
     for (int kind = 0; kind < 2; kind++) {
         out[kind] = to_device(NULL, sizeof got[0]);
         must(rayt_query((rayt_query_kind)kind, device, (rayt_ray *)in, RAYS,
@@ -322,10 +363,14 @@ static int rays_agree(const rayt_tree *device, const rayt_tree *host, const rayt
     bad += !from_device(NULL, in, sizeof rays);
     for (int i = 0; i < RAYS; i++) {
         rayt_found want = loop(s, count, rays[i]), any = {want.index < 0 ? -1 : 0, 0};
-        if (same(got[0][i], want) && same(got[2][i], want) && same(got[1][i], any) &&
+        bool good = !lists || (same(listed[0][i], want) && same(listed[1][i], any));
+        if (good && same(got[0][i], want) && same(got[2][i], want) && same(got[1][i], any) &&
             same(got[3][i], any))
             continue;
         rayt_ray r = rays[i];
+        if (!good && bad < 3)
+            tap_note("the list of clusters: %d at %a, any %d", listed[0][i].index, listed[0][i].t,
+                     listed[1][i].index);
         if (bad++ < 3)
             tap_note("ray (%a %a %a) + t (%a %a %a), %a .. %a: %d at %a; device %d at %a, any %d; "
                      "host %d at %a, any %d",

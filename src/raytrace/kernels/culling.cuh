@@ -1,6 +1,5 @@
 /* src/raytrace/kernels/culling.cuh. Lists of the spheres that can touch a tile of the image.
-   Uses: config.h, intersection.cuh.
-   Used by: host/launch.h, binning.cuh, tile.cuh, trace/kernels.cuh. */
+   Uses: config.h, intersection.cuh. Used by: host/launch.h, binning.cuh, tile.cuh, trace/. */
 #if RAYT__KERNELS && !defined(RAYT__PART_CULLING)
 #define RAYT__PART_CULLING
 /* ============================== CULLING ======================================================= */

@@ -1,6 +1,6 @@
 /* src/raytrace/trace/build.cuh. How a tree is made: codes, a binary tree, wide nodes.
    Uses: config.h, intersection.cuh, hit.cuh, nodes.cuh.
-   Used by: kernels.cuh, trace/host/build.h. */
+   Used by: clusters.cuh, kernels.cuh, trace/host/build.h. */
 #if defined(RAYT_WITH_TRACE) && RAYT__KERNELS && !defined(RAYT__EMIT) && !defined(RAYT__PART_BUILD)
 #define RAYT__PART_BUILD
 /* ============================== BUILD ========================================================= */

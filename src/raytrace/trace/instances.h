@@ -22,6 +22,14 @@
 #define RAYT__FIND             rayt__find_shared
 #define RAYT__GOES_ON(running) __syncthreads_or(running)
 #include RAYT_HEADER
+#define RAYT__TRACE rayt_trace_list
+#define RAYT__LISTS
+#define RAYT__GOES_ON(running) __any_sync(0xffffffffu, running)
+#include RAYT_HEADER
+#define RAYT__TRACE rayt_trace_bundles
+#define RAYT__BUNDLES
+#define RAYT__GOES_ON(running) __any_sync(0xffffffffu, running)
+#include RAYT_HEADER
 #define RAYT__TRACE rayt_trace_tree
 #define RAYT__WALKS
 #define RAYT__GOES_ON(running) __any_sync(0xffffffffu, running)

@@ -22,8 +22,10 @@
    Between rays a path stays in shared memory, 15 words a thread: an odd number, so that the lanes of
    a warp are in different banks. The walk has the registers to itself, some 16 more.
 
-   RAYT_TREE: rays of a warp go through the tree in different times. When some have ended, their paths
-   go on, and the walks of the others later (rayt__walk_on).
+   RAYT_TREE has three kernels. For up to 512 spheres there is no walk: rays of a warp test all CLUSTERS
+   together. For more, and below 16 samples, a warp takes 32 neighbouring paths when all of its paths
+   have ended, so that their rays can be BUNDLES. Else rays of a warp go through the tree in different
+   times: when some have ended, their paths go on, and the walks of the others later (rayt__walk_on).
 
    A test that misses is 26 instructions on sm_90a (nvcc 13.0); no kind takes more than 64 registers,
    so that 8 blocks fit a multiprocessor. What bounds it: these instructions, and lanes that wait. */
@@ -39,6 +41,14 @@ RAYT_KERNEL void __launch_bounds__(RAYT__TRACE_THREADS, 8)
     for (int i = threadIdx.x; i < 3 * RAYT__TRACE_PIXELS; i += RAYT__TRACE_THREADS)
         sums[i / RAYT__TRACE_PIXELS][i % RAYT__TRACE_PIXELS] = 0;
     if (threadIdx.x == 0) next = 0;
+#ifdef RAYT__BUNDLES
+    __shared__ rayt__together together[RAYT__BUNDLE_WARPS];
+#endif
+#ifdef RAYT__LISTS
+    __shared__ rayt__clusters list;
+    for (int i = threadIdx.x; i < (int)(sizeof list / 16); i += RAYT__TRACE_THREADS)
+        ((uint4 *)&list)[i] = rayt__load(view.tree.list + i);
+#endif
     __syncthreads();
 
     rayt__path none = {}, *path = &places[threadIdx.x];
@@ -50,8 +60,15 @@ RAYT_KERNEL void __launch_bounds__(RAYT__TRACE_THREADS, 8)
     rayt__walk walk = {};
 #endif
     for (;;) {
+#ifdef RAYT__BUNDLES /* a warp takes 32 paths, neighbours, when all have ended */
+        while (!__any_sync(0xffffffffu, running) && __any_sync(0xffffffffu, more)) {
+            int lane = (int)threadIdx.x % 32, id = 0;
+            if (lane == 0) id = atomicAdd(&next, 32);
+            id = __shfl_sync(0xffffffffu, id, 0) + lane;
+#else
         while (!running && more) {
             int id = atomicAdd(&next, 1);
+#endif
             more = id < paths;
             pixel = id & (pixels - 1);
             int column = left + rayt__column(pixel, bits), row = top + rayt__row(pixel, bits);
@@ -73,7 +90,15 @@ RAYT_KERNEL void __launch_bounds__(RAYT__TRACE_THREADS, 8)
             !rayt__advance(&view, walk.ray, walk.found, ground, path)) {
 #else
         rayt_unit_ray ray = rayt__next_ray(&view, path, &ground);
+#ifdef RAYT__BUNDLES
+        int found = rayt__find_bundles(view.tree, &together[threadIdx.x / 32],
+                                       running && !(any && ground), any, &ray);
+#elif defined(RAYT__LISTS)
+        int found = rayt__find_clusters(&list, rayt__list_indices(view.tree),
+                                        running && !(any && ground), any, &ray);
+#else
         int found = RAYT__FIND(&view, running && !(any && ground), any, &ray);
+#endif
         if (running && !rayt__advance(&view, ray, found, ground, path)) {
 #endif
             running = false;
@@ -95,5 +120,7 @@ RAYT_KERNEL void __launch_bounds__(RAYT__TRACE_THREADS, 8)
 #undef RAYT__TRACE
 #undef RAYT__FIND
 #undef RAYT__WALKS
+#undef RAYT__LISTS
+#undef RAYT__BUNDLES
 #undef RAYT__GOES_ON
 #endif

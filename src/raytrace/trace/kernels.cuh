@@ -421,42 +421,85 @@ RAYT_KERNEL void __launch_bounds__(RAYT__WIDEN_THREADS) rayt_tree_widen(rayt__bu
     }
 }
 
-/* A block asks for 128 `rounds` rays. A lane whose ray has ended waits until `enough` of its warp
-   have; then they take the next rays together. */
+static __device__ __forceinline__ rayt_unit_ray rayt__ray_of(const rayt_ray *rays, int i, int end)
+{
+    rayt_ray none = {0, 0, 0, 0, 0, 0, 0, 0}; /* cannot hit */
+    if (i >= end) return rayt_ready(none);
+    const float4 *record = (const float4 *)&rays[i];
+    float4 from = __ldg(record), to = __ldg(record + 1);
+    rayt_ray ray = {from.x, from.y, from.z, from.w, to.x, to.y, to.z, to.w};
+    return rayt_ready(ray);
+}
+
+/* Have the directions of a warp's rays the same signs? Others are no bundle, and this is soon seen. */
+static __device__ __forceinline__ bool rayt__one_way(const rayt_ray *rays, int i, int end)
+{
+    float4 to = __ldg((const float4 *)&rays[i < end ? i : end - 1] + 1);
+    unsigned x = __ballot_sync(0xffffffffu, to.x < 0), y = __ballot_sync(0xffffffffu, to.y < 0);
+    unsigned z = __ballot_sync(0xffffffffu, to.z < 0);
+    return (x + 1 <= 1) && (y + 1 <= 1) && (z + 1 <= 1); /* all or none */
+}
+
+static __device__ __forceinline__ int2 rayt__answer(int index, float t, bool any)
+{
+    if (any) return make_int2(index < 0 ? -1 : 0, 0);
+    return make_int2(index, index < 0 ? 0 : __float_as_int(t));
+}
+
+/* A block asks for 128 `rounds` rays, 32 neighbours at a time. Those that are side by side are a
+   bundle. The others walk alone: a lane whose ray has ended waits until `enough` of its warp have;
+   then they take the next rays together. */
 RAYT_KERNEL void __launch_bounds__(128, 8)
     rayt_query_rays(rayt__tree_view tree, const rayt_ray *__restrict__ rays, int count, int rounds,
                     int enough, bool any, int2 *__restrict__ found)
 {
-    __shared__ int taken;
+    __shared__ int taken, left, alone[RAYT__ROUNDS * RAYT__BUNDLE_WARPS];
+    __shared__ rayt__together together[RAYT__BUNDLE_WARPS];
     int lane = (int)threadIdx.x % 32, begin = (int)blockIdx.x * 128 * rounds, own = -1;
     int end = count - begin < 128 * rounds ? count : begin + 128 * rounds;
-    rayt__group waiting[RAYT__DEPTH];
-    rayt__walk walk = {};
+    if (threadIdx.x == 0) taken = left = 0;
+    __syncthreads();
+    for (;;) {
+        int next = 0;
+        if (lane == 0) next = atomicAdd(&taken, 32);
+        next = begin + __shfl_sync(0xffffffffu, next, 0);
+        if (next >= end) break;
+        bool done = rayt__one_way(rays, next + lane, end);
+        if (done) {
+            rayt_unit_ray ray = rayt__ray_of(rays, next + lane, end);
+            rayt__bundle bundle;
+            int index;
+            done =
+                rayt__bundle_of(ray, rayt__close(tree), &bundle) &&
+                rayt__walk_together(tree, &together[threadIdx.x / 32], &bundle, any, &ray, &index);
+            if (done && next + lane < end) found[next + lane] = rayt__answer(index, ray.t_max, any);
+        }
+        if (!done && lane == 0) alone[atomicAdd(&left, 1)] = next;
+    }
+    __syncthreads();
     if (threadIdx.x == 0) taken = 0;
     __syncthreads();
-    for (bool more = true;;) {
+    int all = 32 * left;
+    rayt__group waiting[RAYT__DEPTH];
+    rayt__walk walk = {};
+    for (bool more = all > 0;;) {
         if (walk.stage == RAYT__ENDED && own >= 0) {
-            int index = walk.found;
-            found[own] = any ? make_int2(index < 0 ? -1 : 0, 0)
-                             : make_int2(index, index < 0 ? 0 : __float_as_int(walk.ray.t_max));
+            found[own] = rayt__answer(walk.found, walk.ray.t_max, any);
             own = -1;
         }
         unsigned idle = __ballot_sync(0xffffffffu, own < 0);
         if (more) {
             int next = 0;
             if (lane == 0) next = atomicAdd(&taken, __popc(idle));
-            next = begin + __shfl_sync(0xffffffffu, next, 0);
+            next = __shfl_sync(0xffffffffu, next, 0);
             if (own < 0) {
-                own = next + __popc(idle & ((1u << lane) - 1));
+                int i = next + __popc(idle & ((1u << lane) - 1));
+                if (i < all) own = alone[i / 32] + i % 32;
                 if (own >= end) own = -1;
             }
-            if (own >= 0 && walk.stage == RAYT__ENDED) {
-                const float4 *record = (const float4 *)&rays[own];
-                float4 from = __ldg(record), to = __ldg(record + 1);
-                rayt_ray ray = {from.x, from.y, from.z, from.w, to.x, to.y, to.z, to.w};
-                rayt__begin_walk(&walk, rayt_ready(ray), true);
-            }
-            more = next + __popc(idle) < end;
+            if (own >= 0 && walk.stage == RAYT__ENDED)
+                rayt__begin_walk(&walk, rayt__ray_of(rays, own, end), true);
+            more = next + __popc(idle) < all;
         } else if (idle == 0xffffffffu) {
             break;
         }

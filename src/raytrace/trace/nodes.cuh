@@ -70,6 +70,7 @@ typedef struct rayt__tree_view {
     const uint4 *nodes; /* 5 of these a node; node 0 is the root */
     const float4 *balls;
     const int *indices; /* of the spheres, as the balls lie */
+    const uint4 *list;  /* of few spheres: their clusters, on a device alone; else NULL */
 } rayt__tree_view;
 
 typedef union rayt__bits {
@@ -265,19 +266,24 @@ static __device__ __forceinline__ float rayt__unit_of(int exponent, int all)
     return __int_as_float(rayt__lesser(half - exponent + half, all));
 }
 
-/* The children of a node that a ray meets between t_min and `most`. The ray's inverses, its t_min and
-   `most` are in units of walks; `most` is 2^-19 of itself beyond where the ray is to end. */
-static __device__ __forceinline__ rayt__met rayt__meet(const uint4 *node, const rayt_unit_ray *ray,
-                                                       float most)
+/* A ray in the grid of a node, in halves. `enter`: of each axis the step and, in the lower half, the
+   distance of the origin, after `begin`. `exit_xy`, `exit_z`: the same distances, as exits have them
+   (y and x, then z), and in the lower half of exit_z `most`. All are times `all`. */
+typedef struct rayt__frame {
+    unsigned enter_x, enter_y, enter_z, exit_xy, exit_z;
+    float begin;
+    int all;
+} rayt__frame;
+
+/* The ray's inverses, its t_min and `most` are in units of walks; `most` is 2^-19 of itself beyond
+   where the ray is to end. word: the exponents of a node. */
+static __device__ __forceinline__ rayt__frame rayt__into_frame(float x, float y, float z,
+                                                               unsigned word,
+                                                               const rayt_unit_ray *ray, float most)
 {
-    uint4 a = rayt__load(node), b = rayt__load(node + 1), c = rayt__load(node + 2);
-    uint4 d = rayt__load(node + 3), e = rayt__load(node + 4);
-    float base_x = (rayt__float_of(a.x) - ray->x) * ray->ix,
-          step_x = rayt__step_of(a.w, 0) * ray->ix;
-    float base_y = (rayt__float_of(a.y) - ray->y) * ray->iy,
-          step_y = rayt__step_of(a.w, 1) * ray->iy;
-    float base_z = (rayt__float_of(a.z) - ray->z) * ray->iz,
-          step_z = rayt__step_of(a.w, 2) * ray->iz;
+    float base_x = (x - ray->x) * ray->ix, step_x = rayt__step_of(word, 0) * ray->ix;
+    float base_y = (y - ray->y) * ray->iy, step_y = rayt__step_of(word, 1) * ray->iy;
+    float base_z = (z - ray->z) * ray->iz, step_z = rayt__step_of(word, 2) * ray->iz;
     /* Where the ray has entered the grid. As integers numbers compare as they do as floats, unless
        both are negative: but t_min is not. */
     int near_x = __float_as_int(fminf(step_x, 0) * (256 * RAYT__UNIT) + base_x);
@@ -291,17 +297,33 @@ static __device__ __forceinline__ rayt__met rayt__meet(const uint4 *node, const 
     int least = rayt__lesser(rayt__lesser(size_x, size_y), size_z);
     least = rayt__greater(least, rayt__exponent_of(begin));
     int all = (int)(0x80000000u - (unsigned)least); /* the least step becomes 4 or more */
-    float x = rayt__unit_of(size_x, all), y = rayt__unit_of(size_y, all);
-    float z = rayt__unit_of(size_z, all);
-    unsigned enter_x = rayt__pair_of(step_x * x, (base_x - begin) * x);
-    unsigned enter_y = rayt__pair_of(step_y * y, (base_y - begin) * y);
-    unsigned enter_z = rayt__pair_of(step_z * z, (base_z - begin) * z);
-    unsigned exit_xy = rayt__pair_of((base_x - sooner) * x, (base_y - sooner) * y);
-    unsigned exit_z =
-        rayt__pair_of((base_z - sooner) * z, /* and 2^-10 for the rounding of `most` */
+    float unit_x = rayt__unit_of(size_x, all), unit_y = rayt__unit_of(size_y, all);
+    float unit_z = rayt__unit_of(size_z, all);
+    rayt__frame frame;
+    frame.enter_x = rayt__pair_of(step_x * unit_x, (base_x - begin) * unit_x);
+    frame.enter_y = rayt__pair_of(step_y * unit_y, (base_y - begin) * unit_y);
+    frame.enter_z = rayt__pair_of(step_z * unit_z, (base_z - begin) * unit_z);
+    frame.exit_xy = rayt__pair_of((base_x - sooner) * unit_x, (base_y - sooner) * unit_y);
+    frame.exit_z =
+        rayt__pair_of((base_z - sooner) * unit_z, /* and 2^-10 for the rounding of `most` */
                       (most - sooner) * __int_as_float(all) * 1.0009765625f);
+    frame.begin = begin;
+    frame.all = all;
+    return frame;
+}
+
+/* The children of a node that a ray meets between t_min and `most`. */
+static __device__ __forceinline__ rayt__met rayt__meet(const uint4 *node, const rayt_unit_ray *ray,
+                                                       float most)
+{
+    uint4 a = rayt__load(node), b = rayt__load(node + 1), c = rayt__load(node + 2);
+    uint4 d = rayt__load(node + 3), e = rayt__load(node + 4);
+    rayt__frame frame = rayt__into_frame(rayt__float_of(a.x), rayt__float_of(a.y),
+                                         rayt__float_of(a.z), a.w, ray, most);
+    unsigned enter_x = frame.enter_x, enter_y = frame.enter_y, enter_z = frame.enter_z;
+    unsigned exit_xy = frame.exit_xy, exit_z = frame.exit_z;
     unsigned last = rayt__twice_low(exit_z), hit = 0;
-    rayt__met met = {0, 0, a.w >> 24, b.z, b.x, b.y, {0, 0, 0, 0}, begin, 0};
+    rayt__met met = {0, 0, a.w >> 24, b.z, b.x, b.y, {0, 0, 0, 0}, frame.begin, 0};
 #pragma unroll
     for (int k = 0; k < 4; k++) { /* children k and k + 4 */
         unsigned low_x = k < 2 ? c.x : c.y, low_y = k < 2 ? c.z : c.w, low_z = k < 2 ? d.x : d.y;
@@ -325,7 +347,7 @@ static __device__ __forceinline__ rayt__met rayt__meet(const uint4 *node, const 
         unsigned exit = rayt__pair_min(rayt__pair_min(fx, last), rayt__pair_min(fy, fz));
         hit |= rayt__pair_le(met.at[k], exit) & (0x000f000fu << 4 * k);
     }
-    met.one = __int_as_float(0x7f000000 - all); /* 1 / all */
+    met.one = __int_as_float(0x7f000000 - frame.all); /* 1 / all */
     met.children = hit & b.w;
     met.spheres = hit & b.z;
     return met;

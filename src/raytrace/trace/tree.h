@@ -5,8 +5,9 @@
 #define RAYT__PART_TREE_TYPES
 /* ============================== TREE: TYPES AND DECLARATIONS ================================== */
 /* A bounding-volume hierarchy over spheres. It begins as zeros, `rayt_tree tree = {}` (in C {0}). It
-   holds a copy of the centres and radii, 40 bytes a sphere in all: for questions the spheres are not
-   needed any more. rayt_trace still reads those that are hit: they must be there, and unmoved. */
+   holds a copy of the centres and radii, 40 bytes a sphere in all (on a device, for up to 512 spheres,
+   another 11 KB): for questions the spheres are not needed any more. rayt_trace still reads those that
+   are hit: they must be there, and unmoved. */
 typedef struct rayt_tree {
     void *memory; /* of the device, or of the host */
     size_t bytes; /* allocated; grows, never shrinks */

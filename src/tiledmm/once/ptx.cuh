@@ -74,6 +74,17 @@ TMM__DEVICE void tmm__copy_near(void *shared, const void *global, bool valid, bo
 #endif
 }
 
+/* Stores two doubles, of which L2 is to keep nothing (PTX ISA 9.7, "st", "cache operators"). */
+TMM__DEVICE void tmm__store_streaming(double *to, const double *two)
+{
+#if TMM__ASYNC
+    asm volatile("st.global.cs.v2.f64 [%0], {%1, %2};" ::"l"(to), "d"(two[0]), "d"(two[1])
+                 : "memory");
+#else
+    to[0] = two[0], to[1] = two[1];
+#endif
+}
+
 /* Ends a group of copies. */
 TMM__DEVICE void tmm__copy_commit(void)
 {

@@ -226,12 +226,12 @@ typedef struct tmm__costs { /* in clocks, if nothing else is said */
     /* KERNEL TENSOR HALF by mma.sync; by wgmma: once, 64 k, a tile, one of partial sums, `odd` of a tile. */
     tmm__block_costs half[TMM__TUNED_HALF];
     double half_wgmma[TMM__TUNED_HALF][5];
-    /* KERNEL THIN HALF, in nanoseconds: the launch; a block, and each thin line that it stores alone; 64 k of
-       16, 64 and 128 thin lines; from asking for a stage to having it; blocks that share k, and each line that
-       they add; operands from memory, also where two blocks share lines; KERNEL SUM, and each byte of it.
-       `slower`: times, lines not 128 bytes apart, and two blocks that share. l2: bytes in a nanosecond. */
+    /* KERNEL THIN HALF, in nanoseconds: the launch, a block, and each thin line that it stores alone; 64 k of 16,
+       64 and 128 thin lines, and off 16 bytes; from asking for a stage to having it; blocks that share k, and each
+       line that they add; operands from memory, by KERNEL TENSOR HALF and by this; KERNEL SUM, and each byte of it.
+       slower: times, lines not 128 bytes apart. asked[2]: of what a block has more. l2: bytes in a nanosecond. */
     struct {
-        double once, tile[2], step[3], latency, slower[2], cluster[2], memory[3], asked, l2, sum[2];
+        double tile[3], step[4], latency, slower, cluster[2], memory[2], asked[3], l2, sum[2];
     } half_thin;
     /* KERNEL TENSOR INT8. The device chooses by the first five, in products of bytes by one
        modulus; TMM_AUTO by the last four. `slow` is predicted: fp64_slow and each_slow where FP64
@@ -291,7 +291,7 @@ static const tmm__costs tmm__measured = {
             2,           /* apart */
             1.15,        /* batch */
             {186, 129},  /* warp */
-            {5.8, 2.72}, /* k */
+            {7.0, 2.72}, /* k */
             {39, 5.24},  /* direct_k */
         },
         {
@@ -540,28 +540,27 @@ static const tmm__costs tmm__measured = {
     },
     {
         /* half */
-        {18000, 11300, {38.5, 36, 36, 36}, 0, 3.3, 10700},
-        {13100, 1830, {23.8, 16.5, 19, 19}, 0, 4.7, 5440},
-        {7810, 1360, {10.8, 8.2, 5.9, 8}, 0, 3.9, 1120},
+        {20700, 14700, {36.5, 36, 36, 36}, 0, 2.9, 5820},
+        {12600, 7470, {28.4, 17.3, 18, 18}, 0, 2.7, 3580},
+        {6910, 1170, {10.8, 8.2, 6.9, 8}, 0, 2.8, 1180},
     },
     {
         /* half by wgmma */
         {2600, 1420, 3750, 3150, 10000},
-        {3450, 830, 1950, 2550, 5000},
+        {2100, 830, 1100, 2000, 5000},
         {3250, 1110, 2500, 2600, 7500},
     },
     {
         /* half thin */
-        1450,              /* once */
-        {2000, 12},        /* tile */
-        {167, 221, 332},   /* step */
-        1400,              /* latency */
-        {1.8, 1.2},        /* slower */
-        {900, 8},          /* cluster */
-        {2200, 1200, .27}, /* memory */
-        1e6,               /* asked */
-        8500,              /* l2 */
-        {1290, 5e-5},      /* sum */
+        {471, 2690, 0.25},    /* tile */
+        {134, 253, 339, 650}, /* step */
+        1417,                 /* latency */
+        2.2,                  /* slower */
+        {898, 8.1},           /* cluster */
+        {2200, 1100},         /* memory */
+        {1e6, 2.9e5, 0.039},  /* asked */
+        8650,                 /* l2 */
+        {1840, 5.8e-5},       /* sum */
     },
     {
         /* int8 */

@@ -5,7 +5,8 @@
     !defined(RAYT__PART_TREE_BUILD)
 #define RAYT__PART_TREE_BUILD
 /* ============================== BUILDING TREES ================================================ */
-/* A tree's memory: (count + 3) / 4 nodes, one at least, balls, indices. */
+/* A tree's memory: (count + 3) / 4 nodes, one at least, balls, indices; and for few spheres the list of
+   clusters, which is on devices alone, with its indices. */
 static inline size_t rayt__node_count(int count)
 {
     return count > 1 ? ((size_t)count + 3) / 4 : 1;
@@ -13,7 +14,9 @@ static inline size_t rayt__node_count(int count)
 
 static inline size_t rayt__tree_bytes(int count)
 {
-    return rayt__node_count(count) * (RAYT__NODE_WORDS * 4) + (size_t)count * 20;
+    size_t bytes = rayt__node_count(count) * (RAYT__NODE_WORDS * 4) + (size_t)count * 20;
+    if (count > RAYT__LIST_MOST) return bytes;
+    return (bytes + 15) / 16 * 16 + sizeof(rayt__clusters) + (RAYT__SLOTS + RAYT__APART) * 4;
 }
 
 static inline rayt__tree_view rayt__view(const rayt_tree *tree)
@@ -21,7 +24,9 @@ static inline rayt__tree_view rayt__view(const rayt_tree *tree)
     char *memory = (char *)tree->memory;
     char *balls = memory + rayt__node_count(tree->count) * (RAYT__NODE_WORDS * 4);
     rayt__tree_view view = {(const uint4 *)memory, (const float4 *)balls,
-                            (const int *)(balls + (size_t)tree->count * 16)};
+                            (const int *)(balls + (size_t)tree->count * 16), NULL};
+    size_t end = ((size_t)(balls - memory) + (size_t)tree->count * 20 + 15) / 16 * 16;
+    if (tree->count <= RAYT__LIST_MOST && !tree->on_host) view.list = (const uint4 *)(memory + end);
     return view;
 }
 
@@ -116,7 +121,8 @@ static inline rayt_status rayt__launch_sort(rayt__workplace *w, cudaStream_t str
     return status;
 }
 
-static inline rayt_status rayt__launch_build(rayt__workplace *w, char *memory, cudaStream_t stream)
+static inline rayt_status rayt__launch_build(rayt__workplace *w, const uint4 *list, char *memory,
+                                             cudaStream_t stream)
 {
     rayt__build *b = &w->build;
     rayt_status status = RAYT_OK;
@@ -149,6 +155,11 @@ static inline rayt_status rayt__launch_build(rayt__workplace *w, char *memory, c
         cudaLaunchConfig_t queue =
             rayt__config(blocks < most ? blocks : most, RAYT__WIDEN_THREADS, stream);
         status = rayt__launched(cudaLaunchKernelEx(&queue, rayt_tree_widen, *b, nodes));
+    }
+    if (status == RAYT_OK && list != NULL) {
+        cudaLaunchConfig_t one = rayt__config(1, RAYT__LIST_MOST, stream);
+        status = rayt__launched(
+            cudaLaunchKernelEx(&one, rayt_tree_list, b->spheres, b->count, (rayt__clusters *)list));
     }
     return status;
 }
@@ -186,7 +197,7 @@ RAYT_API rayt_status rayt_build(rayt_tree *tree, const rayt_sphere *spheres, int
         tree->on_host = 0;
         tree->device = device;
         w = rayt__make_workplace(scratch.memory, tree, spheres, count);
-        status = rayt__launch_build(&w, scratch.memory, stream);
+        status = rayt__launch_build(&w, rayt__view(tree).list, scratch.memory, stream);
         status = rayt__scratch_free(&scratch, stream, status);
     }
     if (status != RAYT_OK) tree->count = -1; /* what is there is no tree: nobody may walk in it */

@@ -34,6 +34,10 @@ static inline rayt_status rayt__launch_trace(rayt_where where, const rayt__trace
     case RAYT_CONSTANT:
         return rayt__launched(cudaLaunchKernelEx(&config, rayt_trace_constant, *view, band));
     case RAYT_TREE:
+        if (view->tree.list != NULL)
+            return rayt__launched(cudaLaunchKernelEx(&config, rayt_trace_list, *view, band));
+        if (view->samples < 16)
+            return rayt__launched(cudaLaunchKernelEx(&config, rayt_trace_bundles, *view, band));
         return rayt__launched(cudaLaunchKernelEx(&config, rayt_trace_tree, *view, band));
     default: return rayt__launched(cudaLaunchKernelEx(&config, rayt_trace_shared, *view, band));
     }

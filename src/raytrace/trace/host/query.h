@@ -77,9 +77,9 @@ RAYT_API rayt_status rayt_query(rayt_query_kind kind, const rayt_tree *tree, con
     if (status != RAYT_OK) return status;
     status = rayt__check_device(tree);
     if (status == RAYT_OK) {
-        int rounds = count < 2 * RAYT__ROUND   ? 1
-                     : count < 8 * RAYT__ROUND ? count / RAYT__ROUND
-                                               : 8;
+        int rounds = count < 2 * RAYT__ROUND              ? 1
+                     : count < RAYT__ROUNDS * RAYT__ROUND ? count / RAYT__ROUND
+                                                          : RAYT__ROUNDS;
         int enough =
             tree->count < 16384 ? 16 : 8; /* where walks are short, fetching rays costs more */
         cudaLaunchConfig_t config = rayt__query_config((count - 1) / rounds + 1, stream);

@@ -28,6 +28,7 @@ TMM_KERNEL void __launch_bounds__(64 * TMM__TENSOR_WARPS, TMM__TENSOR_BLOCKS)
     enum { DOWN = TMM__TENSOR_DOWN, ACROSS = 4, MATRICES = DOWN * ACROSS }; /* of a warp */
     enum { LINES_M = 32 * DOWN, LINES_N = 32 * TMM__TENSOR_WARPS, ANY = DOWN < 4 };
     enum { DEPTH = TMM__TENSOR_DEPTH, STAGES = TMM__TENSOR_STAGES(LINES_M, LINES_N) };
+    enum { AHEAD = TMM__TENSOR_AHEAD };
     const bool tall = DOWN == 1 && s.is_tall; /* 64 x 32, not 32 x 64 */
     const int WARPS_ACROSS = tall ? 1 : TMM__TENSOR_WARPS;
     const int TILE_M = tall ? LINES_N : LINES_M, TILE_N = tall ? LINES_M : LINES_N;
@@ -63,80 +64,73 @@ TMM_KERNEL void __launch_bounds__(64 * TMM__TENSOR_WARPS, TMM__TENSOR_BLOCKS)
        variable of its own would take more instructions. */
     enum { STILL = 1 << 30, STEPS = ALIGNS ? STILL - 1 : -1 };
 
+    const bool along_kA = modeA == TMM__ALONG_K, along_kB = modeB == TMM__ALONG_K;
+    tmm__xtensor_lane at;
+    const unsigned strideA = (unsigned)((int)LINES * SIZE * rsA);
+    const unsigned strideB = (unsigned)((int)LINES * SIZE * csB);
+    const char *fromA = NULL, *fromB = NULL;
+    int tile = 0, begin = 0, end = 0, left = 0, rows_left = 0, cols_left = 0;
+    double sum[DOWN][ACROSS][4], a[2][DOWN][4], b[2][ACROSS][2];
+    bool waits = false; /* are these of tile `tile`, not stored yet? */
     for (int work = 0;; work++) {
-        int share = gridDim.x - 1 - tmm__block(), begin, end;
-        int tile = tmm__xfind_work(&s, work, share, &begin, &end);
-        if (tile >= s.tiles_down * s.tiles_across) break;
-        int down, across;
-        tmm__xfind_tile(&s, TMM__TENSOR_BAND, tile, &down, &across);
-        long long row = (long long)down * TILE_M, col = (long long)across * TILE_N;
-        /* Large tiles are moved back inside, unless what lies outside may be read. */
-        if (!ANY && row > M - TILE_M && !s.packed_A) row = M - TILE_M;
-        if (!ANY && col > N - TILE_N && !s.packed_B) col = N - TILE_N;
-
-        /* What this thread copies: its first element (kA, lineA), where that goes in shared memory,
-           and how far apart the elements of its passes are in memory. */
-        int thread = tmm__thread(), pair = thread % ALONG * WIDTH, single = thread / ALONG;
-        bool along_kA = modeA == TMM__ALONG_K, along_kB = modeB == TMM__ALONG_K;
-        int kA = single, lineA = pair, kB = single, lineB = pair;
-        if (along_kA) kA = thread * WIDTH % DEPTH, lineA = thread * WIDTH / DEPTH;
-        if (along_kB) kB = thread * WIDTH % DEPTH, lineB = thread * WIDTH / DEPTH;
-        int toA =
-            along_kA ? tmm__xsquare(lineA, kA) : tmm__xsquare(kA, lineA % 16) + lineA / 16 * SQUARE;
-        int toB =
-            along_kB ? tmm__xsquare(lineB, kB) : tmm__xsquare(kB, lineB % 16) + lineB / 16 * SQUARE;
-        toB += STAGE_A;
-        /* The bits that 4 k and 8 lines change. */
-        int fourA = along_kA ? 32 : 512, fourB = along_kB ? 32 : 512;
-        int eightA = along_kA ? 1024 : 64, eightB = along_kB ? 1024 : 64;
-        unsigned strideA = (unsigned)((int)LINES * SIZE * rsA);
-        unsigned strideB = (unsigned)((int)LINES * SIZE * csB);
-
-        /* Where this lane finds its element of the first fragments. */
-        int lane = thread % 32, g = lane / 4, t = lane % 4;
-        int firstA = along_kA ? tmm__xsquare(g, t) : tmm__xsquare(t, g);
-        int firstB = along_kB ? tmm__xsquare(g, t) : tmm__xsquare(t, g);
-        firstA += thread / 32 / WARPS_ACROSS * ((int)DOWN * SQUARE);
-        firstB += thread / 32 % WARPS_ACROSS * (ACROSS / 2 * SQUARE) + STAGE_A;
-
-        /* How many lines of what it copies exist, from its first on. */
-        int rows_left = ANY && M - row < TILE_M ? (int)(M - row) - lineA : TILE_M;
-        int cols_left = ANY && N - col < TILE_N ? (int)(N - col) - lineB : TILE_N;
-
-        double sum[DOWN][ACROSS][4], a[2][DOWN][4], b[2][ACROSS][2];
-        tmm__tensor_clear(sum);
-
-        /* Fill all stages but one. */
-        long long k = begin == 0 ? 0 : (short_last ? (int)DEPTH : rest) + (begin - 1ll) * DEPTH;
-        const char *fromA =
-            (const char *)(A + blockIdx.z * batchA + (row + lineA) * rsA + (k + kA) * csA);
-        const char *fromB =
-            (const char *)(B + blockIdx.z * batchB + (col + lineB) * csB + (k + kB) * rsB);
-        int left = end - begin;
+        const int before = tile;
+        int share = gridDim.x - 1 - tmm__block(), thread = tmm__thread();
+        tile = tmm__xfind_work(&s, work, share, &begin, &end);
+        const bool ends = tile >= s.tiles_down * s.tiles_across;
+        if (ends && !AHEAD) break;
+        if (!ends) {
+            int down, across;
+            tmm__xfind_tile(&s, TMM__TENSOR_BAND, tile, &down, &across);
+            long long row = (long long)down * TILE_M, col = (long long)across * TILE_N;
+            /* Large tiles are moved back inside, unless what lies outside may be read. */
+            if (!ANY && row > M - TILE_M && !s.packed_A) row = M - TILE_M;
+            if (!ANY && col > N - TILE_N && !s.packed_B) col = N - TILE_N;
+            at = tmm__tensor_find_lane(thread, along_kA, along_kB, WARPS_ACROSS, STAGE_A);
+            /* How many lines of what it copies exist, from its first on. */
+            rows_left = ANY && M - row < TILE_M ? (int)(M - row) - at.lineA : TILE_M;
+            cols_left = ANY && N - col < TILE_N ? (int)(N - col) - at.lineB : TILE_N;
+            /* Fill all stages but one. */
+            long long k = begin == 0 ? 0 : (short_last ? (int)DEPTH : rest) + (begin - 1ll) * DEPTH;
+            fromA = (const char *)(A + blockIdx.z * batchA + (row + at.lineA) * rsA +
+                                   (k + at.kA) * csA);
+            fromB = (const char *)(B + blockIdx.z * batchB + (col + at.lineB) * csB +
+                                   (k + at.kB) * rsB);
+            left = end - begin;
 #pragma unroll 1
-        for (int stage = 0; stage < STAGES - 1; stage++) {
-            bool is_short = short_last ? begin + stage == s.steps - 1 : stage == 0 && begin == 0;
-            int depth = is_short ? rest : DEPTH;
-            if (stage < left) {
-                int rows = kA < depth ? rows_left : 0, cols = kB < depth ? cols_left : 0;
+            for (int stage = 0; stage < STAGES - 1; stage++) {
+                bool is_short =
+                    short_last ? begin + stage == s.steps - 1 : stage == 0 && begin == 0;
+                int depth = is_short ? rest : DEPTH;
+                if (stage < left) {
+                    int rows = at.kA < depth ? rows_left : 0, cols = at.kB < depth ? cols_left : 0;
 #pragma unroll
-                for (int i = 0; i < PASSES; i++)
-                    tmm__tensor_copy(shared + stage * STAGE, i, toA, eightA, fromA, strideA, rows,
-                                     toB, eightB, fromB, strideB, cols, tall, near);
+                    for (int i = 0; i < PASSES; i++)
+                        tmm__tensor_copy(shared + stage * STAGE, i, at.toA, at.eightA, fromA,
+                                         strideA, rows, at.toB, at.eightB, fromB, strideB, cols,
+                                         tall, near);
+                }
+                fromA += depth * csA * SIZE;
+                fromB += depth * rsB * SIZE;
+                tmm__copy_commit();
             }
-            fromA += depth * csA * SIZE;
-            fromB += depth * rsB * SIZE;
-            tmm__copy_commit();
         }
+        unsigned product = blockIdx.z;
+        TMM__HIDE(product); /* or its C stays in registers through the loop */
+        if (AHEAD && waits)
+            tmm__tensor_store_tile(&s, before, tall, M, N, C + product * batchC, ldc, shared, alpha,
+                                   beta, sum);
+        if (ends) break;
+        waits = false;
+        tmm__tensor_clear(sum);
         TMM__COPY_WAIT(STAGES - 2);
         __syncthreads();
         int read = 0; /* where the stage that is worked on begins */
 #pragma unroll
         for (int j = 0; j < ACROSS; j++)
-            tmm__tensor_load_B(b[0][j], shared + read, firstB, 0, j, fourB, eightB);
+            tmm__tensor_load_B(b[0][j], shared + read, at.firstB, 0, j, at.fourB, at.eightB);
 #pragma unroll
         for (int i = 0; i < DOWN; i++)
-            tmm__tensor_load_A(a[0][i], shared + read, firstA, 0, i, fourA, eightA);
+            tmm__tensor_load_A(a[0][i], shared + read, at.firstA, 0, i, at.fourA, at.eightA);
         if (short_last && end == s.steps && left >= STAGES) left += (int)STILL - (int)STAGES;
 #pragma unroll 1
         for (;;) { /* twice if the short step is still to be copied */
@@ -161,21 +155,21 @@ TMM_KERNEL void __launch_bounds__(64 * TMM__TENSOR_WARPS, TMM__TENSOR_BLOCKS)
                         }
                         if (DOWN < 4) TMM__KEEP_ORDER();
                         if (last && i == 0 ? n == 1 : j == 0)
-                            tmm__tensor_load_A(a[next % 2][i], shared + read, firstA, next, i,
-                                               fourA, eightA);
+                            tmm__tensor_load_A(a[next % 2][i], shared + read, at.firstA, next, i,
+                                               at.fourA, at.eightA);
                         if (pair == 0 || pair == 1) {
-                            tmm__tensor_load_B(b[next % 2][2 * pair], shared + read, firstB, next,
-                                               2 * pair, fourB, eightB);
-                            tmm__tensor_load_B(b[next % 2][2 * pair + 1], shared + read, firstB,
-                                               next, 2 * pair + 1, fourB, eightB);
+                            tmm__tensor_load_B(b[next % 2][2 * pair], shared + read, at.firstB,
+                                               next, 2 * pair, at.fourB, at.eightB);
+                            tmm__tensor_load_B(b[next % 2][2 * pair + 1], shared + read, at.firstB,
+                                               next, 2 * pair + 1, at.fourB, at.eightB);
                         }
                         if (DOWN < 4) TMM__KEEP_ORDER();
 #pragma unroll
                         for (int pass = 0; pass < PASSES; pass++)
                             if (slot == pass * SLOTS / PASSES + FIRST)
-                                tmm__tensor_copy(shared + write, pass, toA, eightA, fromA, strideA,
-                                                 rows, toB, eightB, fromB, strideB, cols, tall,
-                                                 near);
+                                tmm__tensor_copy(shared + write, pass, at.toA, at.eightA, fromA,
+                                                 strideA, rows, at.toB, at.eightB, fromB, strideB,
+                                                 cols, tall, near);
                     }
                     if (half == HALVES - 2) {
                         tmm__copy_commit();
@@ -208,11 +202,13 @@ TMM_KERNEL void __launch_bounds__(64 * TMM__TENSOR_WARPS, TMM__TENSOR_BLOCKS)
         }
         if (end < s.steps) /* the owner: add what the others have left */
             tmm__tensor_add_partials(&s, share, tile, thread, sum);
-        tmm__tensor_store_tile(&s, tile, tall, M, N, C + blockIdx.z * batchC, ldc, shared, alpha,
-                               beta, sum);
-#if TMM__TENSOR_WIDTH == 1
-        __syncthreads(); /* the copies of the next work would overwrite what is stored */
-#endif
+        waits = AHEAD;
+        TMM__HIDE(product);
+        if (!AHEAD) {
+            tmm__tensor_store_tile(&s, tile, tall, M, N, C + product * batchC, ldc, shared, alpha,
+                                   beta, sum);
+            if (WIDTH == 1) __syncthreads(); /* the next copies would overwrite what is stored */
+        }
     }
 #endif
 }

@@ -76,6 +76,7 @@ static inline void tmm__xtensor_tiles(tmm__plan *c, const tmm__xproduct *p, int 
      width,                                              \
      blocks,                                             \
      down == 1,                                          \
+     TMM__TENSOR_BEGINS(down, width),                    \
      (const void *)TMM_FN(gemm_tensor_##name)},
     static const tmm__tensor_instance instances[] = {TMM__TENSOR_LIST(TMM__ROW)};
 #undef TMM__ROW
@@ -126,7 +127,10 @@ static inline void tmm__xtensor_tiles(tmm__plan *c, const tmm__xproduct *p, int 
                             tile_m * tile_n, d.load.copied);
         one.time = TMM__TENSOR_GUESS(p->M, n, one.time);
         one.s.is_tall = tall, one.off_sectors = i->turns ? short_last : near;
-        if (c->kernel == NULL || one.time < c->time) *c = one;
+        /* Where both ways of a tile should take as long, the one that has all rows of C, if it can:
+           then B comes once, to one block. */
+        const double margin = tall && p->M <= tile_m && p->M <= p->N ? 1.01 : 1;
+        if (c->kernel == NULL || one.time < margin * c->time) *c = one;
     }
 }
 

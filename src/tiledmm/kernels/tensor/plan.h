@@ -7,6 +7,7 @@ typedef struct tmm__tensor_instance {
     int width;  /* elements to a copy */
     int blocks; /* to a multiprocessor */
     int turns;  /* its tile can be tile_n x tile_m, too */
+    int ahead;  /* see TMM__TENSOR_AHEAD */
     const void *kernel;
 } tmm__tensor_instance;
 
@@ -89,7 +90,12 @@ static inline void tmm__plan_tensor(tmm__plan *plan, const tmm__tensor_instance 
     int slots = (i->blocks < 2 ? i->blocks : 2) * processors;
     int tiles = d->tiles_down * d->tiles_across;
     double area = (double)i->tile_m * i->tile_n;
-    plan->blocks = tmm__plan_whole(s, d, INT_MAX);
+    /* With a short K a block has tile after tile: see KERNEL TENSOR. */
+    const int resident = i->blocks * processors;
+    const double each = ceil((double)tiles / resident);
+    const int ahead = i->ahead && steps <= TMM__AHEAD_STEPS && each >= TMM__AHEAD_TILES &&
+                      100.0 * tiles >= TMM__AHEAD_FULL * each * resident;
+    plan->blocks = tmm__plan_whole(s, d, ahead ? resident : INT_MAX);
     plan->time = HUGE_VAL, plan->cut = TMM__PLAN_WHOLE, plan->slices = 1;
     /* Of a triangle, the tiles after those that begin together may be alone; costs of other products
        were fitted with that in them. */

@@ -219,8 +219,28 @@ TMM__DEVICE void tmm__tensor_store_part(double *C, long long ldc, long long row,
                            beta, sum, triangle);
 }
 
-/* Stores a tile, 16 rows of a warp after the other, each moved to the place of the first: registers
-   have no index. */
+#if TMM__TENSOR_AHEAD
+/* Stores a warp's part of a tile that lies inside C, where nothing is added to the sums: without
+   predicates, all from where they are, and not to stay in L2. C: the place of this lane's first sum. */
+TMM__DEVICE void tmm__tensor_store_inside(double *C, long long ldc, long long row, long long col,
+                                          TMM__ALPHA alpha, double (*sum)[4][4])
+{
+    enum { DOWN = TMM__TENSOR_DOWN, ACROSS = 4 };
+    const tmm__xouts2 none = {{0, 0}};
+#pragma unroll
+    for (int n = 0; n < 2 * DOWN; n++, C += 8 * ldc)
+#pragma unroll
+        for (int j = 0; j < ACROSS; j++) {
+            tmm__xouts2 two;
+            tmm__xstore2(two.v, row + 8 * n, col + 8 * j, true, 3, alpha, 0, none,
+                         &sum[n / 2][j][n % 2 * 2]);
+            tmm__store_streaming(C + 8 * j, two.v);
+        }
+}
+#endif
+
+/* Stores a tile, else 16 rows of a warp after the other, each moved to the place of the first:
+   registers have no index. */
 TMM__DEVICE void tmm__tensor_store_tile(const tmm__schedule *s, int tile, bool tall, long long M,
                                         long long N, double *C, long long ldc, char *shared,
                                         TMM__ALPHA alpha, double beta, double (*sum)[4][4])
@@ -235,6 +255,16 @@ TMM__DEVICE void tmm__tensor_store_tile(const tmm__schedule *s, int tile, bool t
     tmm__xfind_tile(s, TMM__TENSOR_BAND, tile, &down, &across);
     long long first_row = (long long)down * TILE_M, first_col = (long long)across * TILE_N;
     long long row = first_row, col = first_col;
+#if TMM__TENSOR_AHEAD
+    TMM__HIDE_POINTER(C); /* or it stays in registers through the loop before */
+    if (s->streamk_tiles == 0 && (int)gridDim.x < s->tiles_down * s->tiles_across && beta == 0 &&
+        ((size_t)C | ldc * 8) % 16 == 0 && row + TILE_M <= M && col + TILE_N <= N &&
+        TMM__TRIANGLE(s) == 0) {
+        row += row0, col += col0;
+        tmm__tensor_store_inside(C + row * ldc + col, ldc, row, col, alpha, sum);
+        return;
+    }
+#endif
     if (!ANY && row > M - TILE_M && !s->packed_A) row = M - TILE_M;
     if (!ANY && col > N - TILE_N && !s->packed_B) col = N - TILE_N;
 #pragma unroll 1

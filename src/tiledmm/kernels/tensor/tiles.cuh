@@ -50,6 +50,14 @@
    next 4 k, or the next 8 lines, differ in some bits of the address, which are xored: along k 32 or
    64, and 1024; along the lines 512 or 1024, and 64.
 
+   A block has one tile; with 64 x 64, K up to 128 and many tiles one after the other. It then begins
+   the copies of the next one before it stores this one, so that memory is never idle:
+       copies         tile 0    tile 1              tile 2
+       multiply                 tile 0    tile 1              tile 2
+       store                       |  tile 0           |  tile 1
+   Then a tile that lies inside C is stored without predicates: with K = 64 as many instructions found
+   places as multiplied.
+
    Tiles are divided, and their partial tiles added, as in KERNEL PIPELINED; but only large tiles
    are moved back inside; of others the lines that lie outside are not copied. Clusters have 2 to 8
    blocks, and small tiles. Or each block has a whole tile, and only those of a last, short wave are
@@ -92,6 +100,14 @@ TMM__DEVICE void tmm__xcopy_pass(char *stage, int to, int half, const char *from
     else
         tmm__copy_near(stage + place, from, valid, near);
 }
+
+/* What a thread copies and reads of any tile. */
+typedef struct tmm__xtensor_lane {
+    int kA, lineA, kB, lineB;         /* its first element of A, and of B, */
+    int toA, toB;                     /* and where that goes in a stage */
+    int fourA, fourB, eightA, eightB; /* the bits of an address that 4 k and 8 lines change */
+    int firstA, firstB;               /* where its element of the first fragments lies */
+} tmm__xtensor_lane;
 
 /* Number `work` of what a block has to do: steps *begin to *end of the tile that is returned. A
    tile beyond the last one ends its work. First comes its share of the stream-K tiles, steps
@@ -156,6 +172,32 @@ TMM__DEVICE void tmm__tensor_copy(char *stage, int pass, int toA, int eightA, co
                         fromB + (unsigned long long)strideB * skip, strideB, WIDTH, LINES,
                         pass - done, LINES * (ANY ? pass - done + skip : 0) < cols, near);
     }
+}
+
+TMM__DEVICE tmm__xtensor_lane tmm__tensor_find_lane(int thread, bool along_kA, bool along_kB,
+                                                    int warps_across, int stage_A)
+{
+    enum { DEPTH = TMM__TENSOR_DEPTH, ALONG = 64 * TMM__TENSOR_WARPS / DEPTH, ACROSS = 4 };
+    enum { WIDTH = TMM__TENSOR_WIDTH, SQUARE = 16 * DEPTH * 8 };
+    const int pair = thread % ALONG * WIDTH, single = thread / ALONG;
+    const int lane = thread % 32, g = lane / 4, t = lane % 4, warp = thread / 32;
+    tmm__xtensor_lane at;
+    at.kA = along_kA ? thread * WIDTH % DEPTH : single;
+    at.kB = along_kB ? thread * WIDTH % DEPTH : single;
+    at.lineA = along_kA ? thread * WIDTH / DEPTH : pair;
+    at.lineB = along_kB ? thread * WIDTH / DEPTH : pair;
+    at.toA = along_kA ? tmm__xsquare(at.lineA, at.kA)
+                      : tmm__xsquare(at.kA, at.lineA % 16) + at.lineA / 16 * SQUARE;
+    at.toB = along_kB ? tmm__xsquare(at.lineB, at.kB)
+                      : tmm__xsquare(at.kB, at.lineB % 16) + at.lineB / 16 * SQUARE;
+    at.toB += stage_A;
+    at.fourA = along_kA ? 32 : 512, at.fourB = along_kB ? 32 : 512;
+    at.eightA = along_kA ? 1024 : 64, at.eightB = along_kB ? 1024 : 64;
+    at.firstA = along_kA ? tmm__xsquare(g, t) : tmm__xsquare(t, g);
+    at.firstB = along_kB ? tmm__xsquare(g, t) : tmm__xsquare(t, g);
+    at.firstA += warp / warps_across * (TMM__TENSOR_DOWN * SQUARE);
+    at.firstB += warp % warps_across * (ACROSS / 2 * SQUARE) + stage_A;
+    return at;
 }
 
 TMM__DEVICE void tmm__tensor_clear(double (*sum)[4][4])

@@ -1,13 +1,23 @@
 /* src/tiledmm/kernels/tensor_half/thin_launch.h. PLAN and LAUNCHER of KERNEL THIN HALF.
    Uses: kernels/common/finish.cuh, kernels/tensor_half/, launch/, once/. Used by: launch.h. */
 #if defined(TMM_NAME) && !defined(TMM__PASS) && TMM__HOST && TMM__HALF_TENSOR
-/* Ways to divide a product. */
+/* A way to divide a product. */
 typedef struct tmm__xhalf__thin {
-    int cols, high, pair;  /* thin lines of a tile, large ones; blocks that share the thin ones */
-    int parts, slices;     /* k of a tile in so many; in so many clusters */
-    int size, on_one, way; /* of a cluster; blocks on a multiprocessor; number of its kind */
-    int stage, stages;     /* bytes; of a block */
+    int cols, high;           /* thin lines of a tile, large ones */
+    int parts, slices, size;  /* k of a tile in so many; in so many clusters; blocks of a cluster */
+    int way, on_one;          /* number of cols and on_one; blocks on a multiprocessor */
+    int stage, stages, slots; /* bytes; of a block */
+    double fit;               /* clusters that the device has room for at once */
 } tmm__xhalf__thin;
+
+/* What all ways of a product have in common. */
+typedef struct tmm__xhalf__thins {
+    double thin, large, steps, batch, processors; /* lines, steps of 64 k */
+    double memory;                                /* nanoseconds of it, */
+    int from_memory, aligned; /* if L2 does not hold all; are lines 128 bytes apart? */
+    int plain, cuts;          /* is an operand off 16 bytes? May k be cut? */
+    const int *clusters;
+} tmm__xhalf__thins;
 
 /* Bytes of a stage of 64 k. 64 lines at least, if neighbours in memory are lines. */
 static inline int tmm__xhalf_thin_stage(const tmm__xproduct *p, int cols)
@@ -16,123 +26,146 @@ static inline int tmm__xhalf_thin_stage(const tmm__xproduct *p, int cols)
     return ((int)TMM__HALF_THIN_LINES + (turned && cols < 64 ? 64 : cols)) * 128;
 }
 
-/* Clusters that fit on the device at once. */
-static inline double tmm__xhalf_thin_fit(const tmm__xhalf__thin *w)
+/* Is op(A) or op(B) off 16 bytes? Then the kernel copies it without TMA: see tmm__half_thin_fetch. */
+static inline int tmm__xhalf_thin_plain(const tmm__xproduct *p, int is_B)
 {
-    const tmm__device *device = tmm__current_device();
-    const int size = w->size * w->pair;
-    return w->on_one * (size > 1 ? tmm__clusters((const void *)tmm__xgemm_half_thin,
-                                                 device->shared - 4096, 1, 0)[size]
-                                 : device->processors);
+    return tmm__xhalf_copied(p, is_B, NULL, NULL) > 0;
+}
+
+/* Bytes of a slot for those operands. */
+static inline int tmm__xhalf_thin_slot(const tmm__xproduct *p, int cols)
+{
+    const int thin_is_B = p->M > p->N;
+    int bytes = 0;
+    for (int is_B = 0; is_B < 2; is_B++) {
+        const int turned = (is_B ? p->rsB : p->csA) != 1;
+        const int lines = is_B != thin_is_B ? 128 : turned && cols < 64 ? 64 : cols;
+        if (tmm__xhalf_thin_plain(p, is_B)) bytes += turned ? 64 * (lines + 8) * 2 : lines * 144;
+    }
+    return bytes;
 }
 
 /* Number n of the ways to divide a product, of TMM__HALF_THIN_WAYS; 0: it is none for this one. Tiles of
-   16, 64 or 128 thin lines, alone or in pairs; one block on a multiprocessor or two; k for a cluster, for so many
-   of eight or for all clusters of four that fit, whose sums KERNEL SUM adds. Last, 128 large lines, or so many
-   that each cluster that fits has as much to do. */
-static inline int tmm__xhalf_thin_way(const tmm__xproduct *p, int n, int cuts, tmm__xhalf__thin *w)
+   16, 64 or 128 thin lines; one block on a multiprocessor or two; k for a cluster, for so many of eight or for
+   all clusters of four that fit, whose sums KERNEL SUM adds. Last, 128 large lines, or so many that all
+   clusters that fit have as much to do. */
+static inline int tmm__xhalf_thin_way(const tmm__xhalf__thins *p, int n, tmm__xhalf__thin *w)
 {
     static const int parts[] = {1, 2, 3, 4, 6, 8, 16, 32, 64, 128, 0};
-    const double thin = (double)tmm__min(p->M, p->N), large = (double)(p->M + p->N) - thin;
-    w->way = n / 22, w->parts = parts[n / 2 % 11];
-    w->cols = w->way % 3 == 0 ? 16 : 32 << w->way % 3, w->pair = w->way % 6 / 3 + 1;
-    w->on_one = w->way / 6 + 1, w->high = (int)TMM__HALF_THIN_LINES;
-    const int most = (int)TMM__HALF_THIN_CLUSTER / w->pair, many = w->parts == 0 || w->parts > 8;
-    if (w->cols == 16 ? w->pair > 1 || thin > 32 : w->pair > 1 && thin <= 16) return 0;
-    if (many ? !cuts || w->on_one > 1 || thin > w->cols : w->parts > most) return 0;
-    w->size = w->parts == 0 ? 4 : many ? most : w->parts;
-    const double fit = tmm__xhalf_thin_fit(w);
-    double down = ceil(large / (w->high * w->pair));
-    w->slices = w->parts == 0 ? (int)fmin(fit / (down * p->batch), 64) : w->parts / w->size;
+    w->way = n / 22, w->parts = parts[n / 2 % 11], w->on_one = w->way / 3 + 1;
+    w->cols = w->way % 3 == 0 ? 16 : 32 << w->way % 3, w->high = (int)TMM__HALF_THIN_LINES;
+    const int many = w->parts == 0 || w->parts > 8;
+    if ((w->cols == 16 && p->thin > 16) || (p->plain && (w->on_one > 1 || p->thin > w->cols)))
+        return 0;
+    if (many && (!p->cuts || w->on_one > 1 || p->thin > w->cols)) return 0;
+    w->size = w->parts == 0 ? 4 : many ? 8 : w->parts;
+    w->fit = w->on_one * (w->size > 1 ? p->clusters[w->size] : p->processors);
+    const double each = p->thin > w->cols ? ceil(p->thin / w->cols) * p->batch : p->batch;
+    w->slices =
+        w->parts == 0 ? (int)fmin(w->fit / (ceil(p->large / 128) * each), 64) : w->parts / w->size;
     w->parts = w->slices * w->size;
-    if (w->slices < 1 || (many && w->slices < 2)) return 0;
+    if (w->slices < 1 || w->fit < 1 || (many && w->slices < 2)) return 0;
     if (n % 2 == 0) return 1;
-    down = floor(fit / (ceil(thin / w->cols) * w->slices * p->batch));
-    w->high = down < 1 ? 128 : (int)fmin(fmax(ceil(large / (down * w->pair) / 8) * 8, 32), 128);
+    const double down = floor(w->fit / (each * w->slices));
+    if (down * 128 <= p->large) return 0;
+    w->high = (int)fmax(ceil(p->large / (down * 8)) * 8, 32);
     return w->high < (int)TMM__HALF_THIN_LINES;
 }
 
 /* Nanoseconds of that. HUGE_VAL where clusters that share k do not fit on the device at once. */
-static inline double tmm__xhalf_thin_time(const tmm__xproduct *p, const tmm__xhalf__thin *w,
-                                          int aligned)
+static inline double tmm__xhalf_thin_time(const tmm__xhalf__thins *p, const tmm__xhalf__thin *w)
 {
     const tmm__costs *t = tmm__tuned();
-    const tmm__device *device = tmm__current_device();
-    const tmm__load load = tmm__xload(p, TMM__COST_TENSOR, w->high, w->cols);
-    const double thin = (double)tmm__min(p->M, p->N), large = (double)(p->M + p->N) - thin;
-    const double down = ceil(ceil(large / w->high) / w->pair), fit = tmm__xhalf_thin_fit(w);
-    const double clusters = down * ceil(thin / w->cols) * w->slices * p->batch;
-    const int kind = w->cols == 16 ? 0 : w->cols / 64, size = w->size * w->pair;
-    if (fit < 1 || (w->parts > 1 && clusters > fit)) return HUGE_VAL;
-    const double blocks = clusters * size, steps = ceil(ceil(p->K / 64.0) / w->parts);
-    const double together = w->on_one > 1 && blocks > load.processors ? 2 : 1;
+    const double across = p->thin > w->cols ? ceil(p->thin / w->cols) : 1;
+    const double clusters = ceil(p->large / w->high) * across * w->slices * p->batch;
+    if (w->parts > 1 && clusters > w->fit) return HUGE_VAL;
+    const int kind = w->cols == 16 ? 0 : w->cols / 64;
+    const double blocks = clusters * w->size, steps = ceil(p->steps / w->parts);
+    const double share = ceil(blocks / p->processors);
+    const double together = w->on_one > 1 && share > 1 ? 2 : 1;
     double step = fmax(t->half_thin.latency / w->stages, together * t->half_thin.step[kind]);
-    if (w->pair > 1) step *= t->half_thin.slower[1];
-    if (!aligned) step *= t->half_thin.slower[0];
-    const double tile = t->half_thin.tile[0] + (w->parts > 1 ? 0 : t->half_thin.tile[1] * w->cols);
-    const double copies = w->high + fmin(w->cols, thin) / w->pair;
-    const double busy = fmax(ceil(clusters / fit) * (tile + steps * step),
+    if (p->plain)
+        step = fmax(step, t->half_thin.step[3]);
+    else if (!p->aligned)
+        step *= t->half_thin.slower;
+    const double tile = t->half_thin.tile[1] + (w->parts > 1 ? 0 : t->half_thin.tile[2] * w->cols);
+    const double copies = w->high + fmin(w->cols, p->thin);
+    const double busy = fmax(ceil(clusters / w->fit) * (tile + steps * step),
                              blocks * steps * copies * 128 / t->half_thin.l2);
-    const double asked = fmin(blocks, w->on_one * load.processors) * w->stages;
-    double time = device->gpu.launch + t->half_thin.once;
-    double memory = tmm__half_memory_time(&load, asked * (w->high * 128), w->pair - 1, &time);
-    /* Multiprocessors that have more to read than others hold it up. */
-    if (load.bytes + load.c_bytes >= device->gpu.l2_bytes)
-        memory *= 1 + t->half_thin.memory[2] *
-                          (ceil(blocks / load.processors) / (blocks / load.processors) - 1);
+    double time = 0, memory = p->memory;
+    if (p->from_memory) {
+        const double asked = fmin(blocks, w->on_one * p->processors) * w->stages * w->high * 128;
+        memory *= 1 + t->half_thin.asked[1] / asked;
+        /* Multiprocessors that have more to read than others hold it up. */
+        memory *= 1 + t->half_thin.asked[2] * (share * p->processors / blocks - 1);
+    }
     time += tmm__overlapped(busy, memory);
     if (w->parts > 1)
-        time += t->half_thin.cluster[0] + t->half_thin.cluster[1] * fmin(thin, w->cols);
+        time += t->half_thin.cluster[0] + t->half_thin.cluster[1] * fmin(p->thin, w->cols);
     if (w->slices > 1)
-        time += t->half_thin.sum[0] + t->half_thin.sum[1] * 4 * w->slices * thin * large * p->batch;
+        time += t->half_thin.sum[0] +
+                t->half_thin.sum[1] * 4 * w->slices * p->thin * p->large * p->batch;
     return time;
 }
 
-/* Are lines of both operands, as TMA reads them, whole 128 bytes apart? */
-static inline int tmm__xhalf_thin_lines(const tmm__xproduct *p)
-{
-    const int copied_A = tmm__xhalf_copied(p, 0, NULL, NULL) > 0;
-    const int copied_B = tmm__xhalf_copied(p, 1, NULL, NULL) > 0;
-    return (copied_A || tmm__xhalf_ld(p, 0) % 64 == 0) &&
-           (copied_B || tmm__xhalf_ld(p, 1) % 64 == 0);
-}
-
-/* KERNEL THIN HALF, if it should take less than c->time: 16, 64 or 128 thin lines, alone or in pairs;
-   one block on a multiprocessor or two; k for a cluster, or for so many of eight, whose sums KERNEL
-   SUM adds. */
+/* KERNEL THIN HALF, if it should take less than c->time. */
 static inline void tmm__xhalf_thin_plan(const tmm__xproduct *p, tmm__plan *c)
 {
+    const tmm__costs *t = tmm__tuned();
     const tmm__device *device = tmm__current_device();
-    const double copied =
-        (double)tmm__xhalf_copied(p, 0, NULL, NULL) + (double)tmm__xhalf_copied(p, 1, NULL, NULL);
-    const double copies = copied > 0 ? tmm__pack_time(copied) : 0;
-    const double thin = (double)tmm__min(p->M, p->N);
-    const double tiles = ceil(thin / 16) * ceil((p->M + p->N) / 32.0);
-    const int cuts = (p->allowed & TMM__CUT_K) && device->pools;
-    if (TMM__TRIANGLE(p) || tiles * 256 > INT_MAX ||
-        (copied > 0 && (!(p->allowed & TMM__PACK) || !device->pools)))
-        return;
-    const int aligned = tmm__xhalf_thin_lines(p);
+    const tmm__load load = tmm__xload(p, TMM__COST_TENSOR, 128, 64);
+    tmm__xhalf__thins q;
+    double first = device->gpu.launch + t->half_thin.tile[0];
+    q.thin = (double)tmm__min(p->M, p->N), q.large = (double)(p->M + p->N) - q.thin;
+    q.steps = (double)((p->K + 63) / 64), q.batch = p->batch, q.processors = load.processors;
+    q.cuts = (p->allowed & TMM__CUT_K) && device->pools;
+    const double tiles = ceil(q.thin / 16) * ceil(q.large / 32);
+    if (TMM__TRIANGLE(p) || tiles * 256 > INT_MAX) return;
+    const size_t copied = tmm__xhalf_copied(p, 0, NULL, NULL) + tmm__xhalf_copied(p, 1, NULL, NULL);
+    q.plain = copied > 0 && q.thin <= 128; /* else each line would be moved more than once */
+    if (copied > 0 && !q.plain) {
+        if (!(p->allowed & TMM__PACK) || !device->pools) return;
+        first += tmm__pack_time((double)copied);
+    }
+    q.aligned = (copied > 0 || (tmm__xhalf_ld(p, 0) % 64 == 0 && tmm__xhalf_ld(p, 1) % 64 == 0));
+    q.memory = tmm__memory_time(&load);
+    q.from_memory = load.bytes + load.c_bytes >= device->gpu.l2_bytes;
+    if (q.from_memory) first += t->half_thin.memory[1];
+    q.clusters = tmm__clusters((const void *)tmm__xgemm_half_thin, device->shared - 4096, 1, 0);
     for (int n = 0; n < (int)TMM__HALF_THIN_WAYS; n++) {
         tmm__xhalf__thin w;
-        if (!tmm__xhalf_thin_way(p, n, cuts, &w)) continue;
+        if (!tmm__xhalf_thin_way(&q, n, &w)) continue;
         w.stage = tmm__xhalf_thin_stage(p, w.cols);
-        w.stages = (int)tmm__min((device->shared - 1024 * (1 + w.on_one)) / w.on_one / w.stage,
-                                 TMM__HALF_THIN_STAGES);
+        w.slots = q.plain ? (int)TMM__HALF_THIN_SLOTS * tmm__xhalf_thin_slot(p, w.cols) : 0;
+        const int room = (device->shared - 1024 * (1 + w.on_one)) / w.on_one - w.slots;
+        w.stages = (int)tmm__min(room / w.stage, TMM__HALF_THIN_STAGES);
+        if (w.stages < 2) continue;
         const int cut = w.slices > 1  ? TMM__PLAN_REDUCE
                         : w.parts > 1 ? TMM__PLAN_CLUSTERS
                                       : TMM__PLAN_WHOLE;
-        double time = tmm__xhalf_thin_time(p, &w, aligned) + copies;
+        double time = first + tmm__xhalf_thin_time(&q, &w);
         if (w.slices > 1) time = tmm__host_time(time);
         if (time < HUGE_VAL)
             time = TMM__PLAN_GUESS((int)TMM__HALF_THIN_FIRST + w.way, cut, w.parts, time);
         if (time >= c->time) continue;
-        c->time = time, c->instance = (int)TMM__HALF_THIN_FIRST + w.way, c->rest = 0;
-        c->kernel = (const void *)tmm__xgemm_half_thin, c->bytes = w.stages * w.stage + 1024;
-        c->slices = w.parts, c->cut = cut, c->blocks = w.slices;
-        c->depth = w.stages, c->down = w.pair, c->turned = p->M > p->N;
+        c->time = time, c->instance = (int)TMM__HALF_THIN_FIRST + w.way, c->rest = q.plain;
+        c->kernel = (const void *)tmm__xgemm_half_thin;
+        c->bytes = w.stages * w.stage + w.slots + 1024;
+        c->slices = w.parts, c->cut = cut, c->blocks = w.slices, c->depth = w.stages;
+        c->turned = p->M > p->N;
         c->tile_m = c->turned ? w.high : w.cols, c->tile_n = c->turned ? w.cols : w.high;
     }
+}
+
+/* What the kernel knows of such an operand, of which a tile has so many lines. */
+static inline void tmm__xhalf_thin_from(tmm__half_thin_plain *x, const tmm__xproduct *p, int is_B,
+                                        int lines)
+{
+    const int turned = (is_B ? p->rsB : p->csA) != 1, all = (int)(is_B ? p->N : p->M);
+    x->from = (const unsigned short *)(is_B ? p->B : p->A), x->ld = tmm__xhalf_ld(p, is_B);
+    x->stride = p->batch > 1 ? is_B ? p->strideB : p->strideA : 0;
+    x->rows = turned ? (int)p->K : all, x->cols = turned ? all : (int)p->K;
+    x->chunks_log2 = turned && lines == 128 ? 4 : 3;
 }
 
 /* By KERNEL THIN HALF. *missing: there was no map, or no memory for slices; then nothing is done. */
@@ -162,20 +195,31 @@ static inline tmm_status tmm__xhalf_thin(tmm__xproduct *p, const tmm__plan *plan
     /* What does not lie along k comes in boxes of 64 lines. */
     job.high = high, job.expected = job.stage - (job.turned_large ? rest / 64 * 64 : rest) * 128;
     job.once = job.across == 1 && (job.next_large || p->batch == 1);
-    job.pair = plan->down, job.parts = plan->slices / slices, job.slices = slices;
-    *missing =
-        !tmm__xhalf_make_map(&maps[0], p, !plan->turned, job.turned_large ? 64 : high) ||
-        !tmm__xhalf_make_map(&maps[1], p, plan->turned, (job.turned_thin ? 64 : cols) / job.pair);
+    job.parts = plan->slices / slices, job.slices = slices;
+    memset((void *)maps, 0, sizeof maps);
+    *missing = 0;
+    for (int n = 0; n < 2; n++) { /* the large operand, the thin one */
+        const int is_B = n == 0 ? !plan->turned : plan->turned, turned = is_B ? turned_B : turned_A;
+        if (tmm__xhalf_thin_plain(p, is_B))
+            tmm__xhalf_thin_from(&job.plain[n], p, is_B, n == 0 ? 128 : cols);
+        else
+            *missing |= !tmm__xhalf_make_map(&maps[n], p, is_B, turned ? 64 : n == 0 ? high : cols);
+    }
     if (*missing) return TMM_OK;
+    if (job.plain[0].rows > 0) job.expected = job.stage - 16384;
+    if (job.plain[1].rows > 0) job.expected -= job.stage - 16384;
+    const int plain = job.plain[0].rows > 0 || job.plain[1].rows > 0;
+    job.full = (job.expected > 0) + 8 * plain;
+    job.slot = tmm__xhalf_thin_slot(p, cols), job.slots_at = job.stages * job.stage;
     void *partials = tmm__xpartials(p, &slices);
     *missing = slices != job.slices;
     if (*missing) return TMM_OK;
     job.partials = (float *)partials;
-    const long long down = (job.lines - 1) / (high * job.pair) + 1;
-    const unsigned blocks = (unsigned)(down * job.across * job.pair * plan->slices);
+    const long long down = (job.lines - 1) / high + 1;
+    const unsigned blocks = (unsigned)(down * job.across * plan->slices);
     void *arguments[] = {&maps[0], &maps[1], &p->C, &job};
     const tmm_status status =
-        tmm__launch_clusters(plan->kernel, dim3(blocks, p->batch), 288, job.parts * job.pair, 1,
+        tmm__launch_clusters(plan->kernel, dim3(blocks, p->batch), plain ? 544 : 288, job.parts, 1,
                              plan->bytes, arguments, p->stream);
     return tmm__xsum(status, p, slices, partials, TMM__SUM_GROUPS);
 }

@@ -28,9 +28,9 @@ TMM_KERNEL void __launch_bounds__(384, 1)
     enum {
         COLS = TMM__HALF_WGMMA_COLS,
         STAGES = TMM__HALF_WGMMA_STAGES,
-        STAGE = (128 + COLS) * 128,
-        BY_K = TMM__HALF_WGMMA_BY_K(COLS)
+        STAGE = (128 + COLS) * 128
     };
+    const bool by_k = TMM__HALF_WGMMA_BY_K(COLS);
     extern __shared__ __align__(16) unsigned char tmm__memory[];
     __shared__ __align__(8) unsigned long long full[STAGES], empty[STAGES];
     const unsigned base = (unsigned)__cvta_generic_to_shared(tmm__memory), skip = -base & 1023;
@@ -74,10 +74,10 @@ TMM_KERNEL void __launch_bounds__(384, 1)
                 for (int half = first; half < first + mine; half++) {
                     const unsigned toB = to + 16384 + half * (COLS * 64);
                     const int col = at.col + half * (COLS / 2);
-                    for (int i = 0; BY_K && job.turned_B && i < COLS / 64; i++)
+                    for (int i = 0; by_k && job.turned_B && i < COLS / 64; i++)
                         tmm__half_box(to + 16384 + i * 8192 + half * 4096, &map_B, at.col + i * 64,
                                       k + half * 32, zB, barrier, (1 << cluster) - 1);
-                    for (int i = 0; !BY_K && job.turned_B && i < COLS / 128; i++)
+                    for (int i = 0; !by_k && job.turned_B && i < COLS / 128; i++)
                         tmm__half_box(toB + i * 8192, &map_B, col + i * 64, k, zB, barrier,
                                       (1 << cluster) - 1);
                     if (!job.turned_B)

@@ -1,5 +1,6 @@
 /* src/tiledmm/kernels/tensor_half/wgmma_store.cuh. Elements of 16 bits by wgmma: how C is stored
-   by threads. Uses: kernels/common/, wgmma.cuh, once/. Used by: wgmma_kernel.cuh. */
+   by threads.
+   Uses: kernels/common/, wgmma.cuh, once/. Used by: wgmma_kernel.cuh. */
 #if defined(TMM__PASS) && TMM__EMIT_TYPE && TMM__HALF_TENSOR
 /* Where sum (row, col) of 16 x 64 lies in a warp's shared memory: 16 bytes of four rows lie in different
    banks. */
