@@ -488,6 +488,7 @@
 #define tmm__small_part       TMM__INSTANCE(small_part_, SMALL)
 #define tmm__small_ring       TMM__INSTANCE(small_ring_, SMALL)
 #define tmm__small_stage      TMM__INSTANCE(small_stage_, SMALL)
+#define tmm__small_store      TMM__INSTANCE(small_store_, SMALL)
 #define tmm__small_sums       TMM__INSTANCE(small_sums_, SMALL)
 #define tmm__small_warp       TMM__INSTANCE(small_warp_, SMALL)
 

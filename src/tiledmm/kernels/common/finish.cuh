@@ -4,15 +4,9 @@
    after alpha op(A) op(B) + beta C, in `after`. FACTOR is alpha itself. PLAIN: nothing after it. */
 #ifndef TMM__ALPHA
 #ifdef TMM_WITH_EPILOGUE
-#define TMM__ALPHA         tmm__xalpha
-#define TMM__FACTOR(alpha) ((alpha).factor)
-#define TMM__PLAIN(alpha)  tmm__xplain(alpha)
-/* The statement that follows twice, with and without an epilogue, and its alpha: jumps over an epilogue
-   wait for instructions, and registers are kept for it. */
-#define TMM__BOTH_WAYS(alpha)                        \
-    for (int finishes = 0; finishes < 2; finishes++) \
-        if (finishes == ((alpha).after.active != 0))
-#define TMM__OF_WAY(alpha)                   (finishes ? (alpha) : tmm__xbare((alpha).factor))
+#define TMM__ALPHA                           tmm__xalpha
+#define TMM__FACTOR(alpha)                   ((alpha).factor)
+#define TMM__PLAIN(alpha)                    tmm__xplain(alpha)
 #define TMM__OF_PRODUCT(alpha, product)      tmm__xof_product((alpha).factor, &(alpha).after, product)
 #define TMM__OF_JOB(alpha, job, product)     tmm__xof_product(alpha, &(job).after, product)
 #define TMM__LAST(alpha, sum, old, row, col) tmm__xlast(alpha, sum, old, row, col)
@@ -23,11 +17,9 @@
      : sizeof(x) == 8 ? (double)(x) < 0                                                    \
                       : (float)(x) < 0)
 #else
-#define TMM__ALPHA         TMM_SCALAR
-#define TMM__FACTOR(alpha) (alpha)
-#define TMM__PLAIN(alpha)  (alpha)
-#define TMM__BOTH_WAYS(alpha)
-#define TMM__OF_WAY(alpha)                   (alpha)
+#define TMM__ALPHA                           TMM_SCALAR
+#define TMM__FACTOR(alpha)                   (alpha)
+#define TMM__PLAIN(alpha)                    (alpha)
 #define TMM__OF_PRODUCT(alpha, product)      (alpha)
 #define TMM__OF_JOB(alpha, job, product)     (alpha)
 #define TMM__LAST(alpha, sum, old, row, col) (TMM__MUL((TMM_SUM)(alpha), sum) + (old))

@@ -61,6 +61,10 @@ enum {
     /* A multiprocessor has registers for two blocks of tiles of 4 KB of sums. */
     tmm__small_blocks = sizeof(TMM_SUM) * TMM__SMALL_ROWS * TMM__SMALL_COLS <= 4096 ? 2 : 1
 };
+static_assert((TMM__SMALL_ROWS == 16 || TMM__SMALL_ROWS == 32 || TMM__SMALL_ROWS == 64) &&
+                  (TMM__SMALL_COLS == 16 || TMM__SMALL_COLS == 32 || TMM__SMALL_COLS == 64),
+              "TMM__SMALL_LIST: rows and columns of a tile must be 16, 32 or 64: a warp has 4 x 8 "
+              "lanes, and its copies a power of two of places along the lines");
 
 typedef struct alignas(sizeof(TMM_TYPE) * TMM__SMALL_WIDTH < 16
                            ? sizeof(TMM_TYPE) * TMM__SMALL_WIDTH
@@ -170,6 +174,28 @@ TMM__DEVICE tmm__xvector_sums tmm__small_add(const unsigned char *first, int mem
     return total;
 }
 
+#ifdef TMM_WITH_EPILOGUE
+/* Stores WIDE neighbours where C is aligned to them: one branch for all where nothing comes after. */
+TMM__DEVICE void tmm__small_store(TMM_OUT *out, long long row, long long col, TMM__ALPHA alpha,
+                                  TMM_SCALAR beta, tmm__xvector_sums total)
+{
+    enum { WIDE = TMM__WIDE };
+    tmm__xvector_outs old;
+#pragma unroll
+    for (int j = 0; j < WIDE; j++) old.v[j] = 0;
+    if ((TMM_SUM)beta != 0) old = *(const tmm__xvector_outs *)out;
+#pragma unroll
+    for (int j = 0; j < WIDE; j++) {
+        TMM_SUM more = (TMM_SUM)beta != 0 ? TMM__MUL((TMM_SUM)beta, (TMM_SUM)old.v[j]) : (TMM_SUM)0;
+        total.v[j] = TMM__MUL((TMM_SUM)alpha.factor, total.v[j]) + more;
+    }
+    tmm__xfinish(&alpha.after, total.v, WIDE, (1u << WIDE) - 1, row, col);
+#pragma unroll
+    for (int j = 0; j < WIDE; j++) old.v[j] = tmm__xrounded(total.v[j], true, row, col + j);
+    *(tmm__xvector_outs *)out = old;
+}
+#endif
+
 #endif
 
 static_assert(TMM__SMALL_WARPS_LOG2 >= 1 && TMM__SMALL_WARPS <= 8 &&
@@ -189,11 +215,6 @@ TMM_KERNEL void __launch_bounds__(256, tmm__small_blocks)
     enum { STAGE = tmm__small_stage, STAGES = TMM__STAGES(3) };
     enum { DOWN = ROWS / 4, ACROSS = COLS / 8, SUMS = DOWN * ACROSS, WIDTH = TMM__SMALL_WIDTH };
     enum { SIZE = sizeof(TMM_TYPE) };
-    static_assert(
-        ((int)ROWS == 16 || (int)ROWS == 32 || (int)ROWS == 64) &&
-            ((int)COLS == 16 || (int)COLS == 32 || (int)COLS == 64),
-        "TMM__SMALL_LIST: rows and columns of a tile must be 16, 32 or 64: a warp has 4 x 8 "
-        "lanes, and its copies a power of two of places along the lines");
     extern __shared__ __align__(16) unsigned char tmm__memory[];
     int warp = threadIdx.x / 32, lane = threadIdx.x % 32;
     TMM_TYPE *ring = (TMM_TYPE *)(tmm__memory + warp * tmm__small_warp);
@@ -337,7 +358,6 @@ TMM_KERNEL void __launch_bounds__(256, tmm__small_blocks)
     bool alignedC = ((size_t)C | ldc * sizeof(TMM_OUT)) % alignof(tmm__xvector_outs) == 0;
     /* The team's partial tiles begin with that of its member 0. */
     const unsigned char *ours = tmm__memory + (warp - member) * tmm__small_warp;
-    TMM__BOTH_WAYS(alpha)
 #pragma unroll 1
     for (int wide = member * 32 + lane; wide < ROWS * COLS / WIDE; wide += 32 * team) {
         int r = wide / (COLS / WIDE), c = wide % (COLS / WIDE) * WIDE;
@@ -358,9 +378,13 @@ TMM_KERNEL void __launch_bounds__(256, tmm__small_blocks)
         if (!fits || c + WIDE > cols_left) {
             unsigned mask = c + WIDE > cols_left ? (1u << (cols_left - c)) - 1 : (1u << WIDE) - 1;
             tmm__xstore_masked(out, tile_row + r, tile_col + c, WIDE, mask,
-                               TMM__OF_WAY(TMM__OF_PRODUCT(alpha, product)), beta, all.v);
+                               TMM__OF_PRODUCT(alpha, product), beta, all.v);
             continue;
         }
+#ifdef TMM_WITH_EPILOGUE
+        tmm__small_store(out, tile_row + r, tile_col + c, TMM__OF_PRODUCT(alpha, product), beta,
+                         all);
+#else
         tmm__xvector_outs old;
 #pragma unroll
         for (int j = 0; j < WIDE; j++) old.v[j] = 0;
@@ -369,10 +393,11 @@ TMM_KERNEL void __launch_bounds__(256, tmm__small_blocks)
         for (int j = 0; j < WIDE; j++) {
             TMM_SUM more =
                 (TMM_SUM)beta != 0 ? TMM__MUL((TMM_SUM)beta, (TMM_SUM)old.v[j]) : (TMM_SUM)0;
-            old.v[j] = tmm__xvalue(all.v[j], TMM__OF_WAY(TMM__OF_PRODUCT(alpha, product)), more,
-                                   true, tile_row + r, tile_col + c + j);
+            old.v[j] = tmm__xvalue(all.v[j], TMM__OF_PRODUCT(alpha, product), more, true,
+                                   tile_row + r, tile_col + c + j);
         }
         *(tmm__xvector_outs *)out = old;
+#endif
     }
 #endif
 }
