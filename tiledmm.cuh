@@ -12868,6 +12868,16 @@ TMM__DEVICE void tmm__half_thin_box(unsigned to, const tmm__half_map *map, int x
                  : "memory");
 }
 
+/* The last bytes of an operand, two by two: compute-sanitizer takes all 16 of a cp.async for read, also those
+   behind the operand that it fills with zeros. */
+TMM__DEVICE void tmm__half_thin_last(unsigned char *to, const char *from, int valid)
+{
+    *(uint4 *)to = make_uint4(0, 0, 0, 0);
+#pragma unroll 1
+    for (int i = 0; i < valid; i += 2)
+        *(unsigned short *)(to + i) = *(const unsigned short *)(from + i);
+}
+
 /* 64 k of an operand off 16 bytes: a warp's eighth of the lines, from memory to a slot, whole vectors of 16
    bytes with what lies before in the first one; nothing behind the line. From `row` and `col` on. */
 TMM__DEVICE void tmm__half_thin_fetch(unsigned char *slot, const tmm__half_thin_plain *x,
@@ -12877,6 +12887,7 @@ TMM__DEVICE void tmm__half_thin_fetch(unsigned char *slot, const tmm__half_thin_
     const int end = min(rows, x->rows - row), next = 32 >> x->chunks_log2;
     const unsigned short *from = x->from + product * x->stride + col;
     const char *none = (const char *)((size_t)from & ~(size_t)15);
+    const char *behind = (const char *)(from + (x->rows - 1) * x->ld + (x->cols - col));
     /* All vectors but the last one of a line, then those. */
 #pragma unroll 1
     for (int more = 0; more < 2; more++) {
@@ -12889,7 +12900,10 @@ TMM__DEVICE void tmm__half_thin_fetch(unsigned char *slot, const tmm__half_thin_
             const char *vector = (const char *)((size_t)begin & ~(size_t)15) + at * 16;
             const long long left = (const char *)(begin + (x->cols - col)) - vector;
             const int valid = warp * each + line < end ? (int)max(min(left, 16ll), 0ll) : 0;
-            tmm__copy_zfill(to, valid > 0 ? vector : none, 16, valid);
+            if (valid % 16 != 0 && vector + 16 > behind)
+                tmm__half_thin_last(to, vector, valid);
+            else
+                tmm__copy_zfill(to, valid > 0 ? vector : none, 16, valid);
             begin += step * x->ld, to += step * (chunks + 1) * 16;
         }
     }
