@@ -2456,7 +2456,7 @@ static const tmm__costs tmm__measured = {
     {
         /* half by wgmma */
         {2600, 1420, 3750, 3150, 10000},
-        {2100, 830, 1100, 2000, 5000},
+        {3450, 830, 1950, 2550, 5000},
         {3250, 1110, 2500, 2600, 7500},
     },
     {
@@ -18696,9 +18696,9 @@ static inline void tmm__xhalf_wgmma_try(const tmm__xproduct *p, tmm__plan *c, in
     /* What is not shared by a cluster comes from L2 more often. TMA has some 1.15 times its rate. */
     const double whole = tiles - parts, items = whole + parts * slices;
     const double busy = fmin(items / most, 1), copied = (128 + i->cols / cluster) * 128.0;
-    /* Few blocks find a higher clock, and L2 free: 1024 by 128 x 128 took 0.8 of the clocks of a step. */
-    const double step =
-        fmax(costs[1] * (0.6 + 0.4 * busy), busy * copied / (1.15 * tmm__tuned()->l2));
+    /* Few blocks of 128 x 128 find a higher clock, and L2 free: 1024 took 0.7 of the clocks of a step. */
+    const double alone = i->cols == 128 ? 0.6 * (1 - busy) : 0;
+    const double step = fmax(costs[1] * (1 - alone), busy * copied / (1.15 * tmm__tuned()->l2));
     const double odd = load.odd ? costs[4] * fmin(1, (double)p->N / i->cols) : 0;
     /* The busiest is the first cluster, or the first of those that have a whole tile less. */
     for (int of = 0; of < 2; of++) {
