@@ -128,6 +128,19 @@ says() { # STATUS PATTERN COMMAND...
 check "fit: --check says what is predicted, and changes nothing" says 0 "^direct +float +36 +1\.[0-9]+ +1\.[0-9]+ +1\.[0-9]+$" "$fit" --check "$work/fit/times.csv"
 check "fit: --check ends with a sentence" grep -q "^nothing was changed$" "$work/out.txt"
 check "fit: --check: the regret by kinds of shapes" grep -qE "^small +4 +[0-9.]+% " "$work/out.txt"
+check "fit: --check: a kernel without which nothing is left" grep -qE "^direct +float +0 +0 +[0-9]+$" "$work/out.txt"
+worth() { # of SMALL in float, as awk finds it in the same file
+    "$fit" --check bench/fit/work_h100.csv | tee "$work/out.txt" >/dev/null
+    awk -F, 'function shape() { if (all) { n++; sum += log(others / all); before += all; after += others
+                if (others > 1.02 * all) slower++; if (others / all > worst) worst = others / all } all = others = 0 }
+        /^(float|double) / { shape(); float = /^float/ }
+        /^#/ || /^shape/ || !float || $7 <= 0 { next }
+        { if (!all || $6 < all) all = $6; if ($2 != "small" && (!others || $6 < others)) others = $6 }
+        END { shape(); printf "small float %d %d %.3f %.3f %.2f 0\n", n, slower, exp(sum / n), after / before, worst }' \
+        bench/fit/work_h100.csv | tee "$work/wanted.txt"
+    grep -E "^small +float .* 0$" "$work/out.txt" | tr -s " " | diff - "$work/wanted.txt"
+}
+check "fit: --check: what a kernel is worth" worth
 recovered() { # the number is what it was, within 3%, and so is the row, which has no other change
     "$fit" --only "direct float first" --row "$work/fit/row.h" "$work/fit/times.csv" >"$work/out.txt" 2>"$work/err.txt" || return 1
     grep -v '^  ' "$work/out.txt"

@@ -3,7 +3,8 @@
 
    Build   cpu/cucc bench/fit/fit.cu -o fit        no GPU is needed, nor a toolkit
    Run     ./fit bench/fit/plans_h100.csv          from the repository: a minute, then the new row
-           ./fit --check bench/fit/plans_h100.csv  how good the present row is
+           ./fit --check bench/fit/plans_h100.csv  how good the present row is, and what each
+                                                   kernel, instance and way to cut K is worth
            ./fit --only direct plans.csv           fits the numbers of one kernel
    The files are those of bench/shapes --plans. */
 #if defined(__CUCC__) && !defined(__CUDACC_VER_MAJOR__)
@@ -476,6 +477,51 @@ static void print_choices(const fit *f)
     print_summary(rows, count, 1);
 }
 
+/* A part of TMM_AUTO that could be left out: a kernel, one of its instances, or a way to cut K. */
+static int part_of(const timed *l, int what)
+{
+    if (what > 0 && l->how.slices == 0) return -1;
+    return what == 0   ? (int)l->kernel
+           : what == 1 ? (int)l->kernel * 256 + l->how.instance
+                       : l->how.cut;
+}
+
+/* How much longer the fastest plans take without a part, in the geometric mean, weighted by time and at worst:
+   what it is worth, beside its text and time to compile. A shape that has no other plan is only counted. */
+static void print_worth(const fit *f)
+{
+    printf("\nwithout it, times as long\n%-16s %-7s %6s %6s %8s %8s %8s %6s\n", "", "type",
+           "shapes", "by 2%", "mean", "by time", "worst", "alone");
+    for (int what = 0; what < 3; what++)
+        for (int n = 0; n < f->line_count; n++) {
+            const timed *part = &f->lines[n];
+            const int is_double = part->kind % 2, id = part_of(part, what);
+            double sum = 0, before = 0, after = 0, worst = 1;
+            int first = n, shapes = 0, slower = 0, alone = 0;
+            for (int k = 0; k < n && first == n; k++)
+                if (f->lines[k].kind % 2 == is_double && part_of(&f->lines[k], what) == id)
+                    first = k;
+            if (id < 0 || first < n) continue;
+            for (const group *g = f->groups; g < &f->groups[f->group_count]; g++) {
+                double others = HUGE_VAL;
+                if (g->count == 0 || (g->q.element == TMM_DOUBLE) != is_double) continue;
+                for (const timed *l = &f->lines[g->first]; l < &f->lines[g->first + g->count]; l++)
+                    if (part_of(l, what) != id) others = fmin(others, l->ns);
+                alone += others == HUGE_VAL;
+                if (others == HUGE_VAL) continue;
+                shapes++, sum += log(others / g->best), before += g->best, after += others;
+                slower += others > 1.02 * g->best, worst = fmax(worst, others / g->best);
+            }
+            char name[NAME];
+            const char *kernel =
+                what < 2 ? tmm_kernel_string(part->kernel) : plan_cuts[part->how.cut];
+            snprintf(name, sizeof name, what == 1 ? "%s %d" : "%s", kernel, part->how.instance);
+            printf("%-16s %-7s %6d %6d", name, is_double ? "double" : "float", shapes, slower);
+            if (shapes > 0) printf(" %8.3f %8.3f %8.2f", exp(sum / shapes), after / before, worst);
+            printf(shapes > 0 ? " %6d\n" : " %33d\n", alone);
+        }
+}
+
 static void print_loss(const char *what, const loss *a, const loss *b)
 {
     if (a->shapes == 0) return;
@@ -495,7 +541,8 @@ static int parse_fit(int count, char **words, fit *f)
         if (strcmp(word, "--help") == 0) {
             printf("usage: fit [options] FILE...\n"
                    "Fits the numbers of TMM_AUTO to times that bench/shapes --plans wrote.\n\n"
-                   "  --check          only says how good the present ones are\n"
+                   "  --check          only says how good the present ones are, and what kernels "
+                   "are worth\n"
                    "  --only WORDS     of these, the ones with that in their names\n"
                    "  --row FILE       where they are (src/tiledmm/once/tuning.h)\n"
                    "  --seconds N      of CPU time at most (100)\n");
@@ -532,6 +579,7 @@ int main(int count, char **words)
     if (f->check) {
         print_errors(f);
         print_choices(f);
+        print_worth(f);
         printf("\n");
         print_loss("to fit", &fitted, NULL);
         print_loss("others", &others, NULL);
