@@ -341,10 +341,11 @@ int main(int count, char **words)
     p.s = NULL;
     if (p.syrk || p.cold || drawn || list) count--, words++;
     if (list) count--, words++;
-    FILE *csv = count > 1 ? fopen(words[1], "w") : NULL;
-    if (count > 2 || (count > 1 && csv == NULL)) {
-        fprintf(stderr, "usage: half [syrk | cold | drawn | list SHAPES.csv] [FILE.csv]: %s\n",
-                count > 2 ? words[2] : strerror(errno));
+    const int unknown = count > 2 || (count > 1 && words[1][0] == '-');
+    FILE *csv = count > 1 && !unknown ? fopen(words[1], "w") : NULL;
+    if (unknown || (count > 1 && csv == NULL)) {
+        fprintf(stderr, "usage: half [syrk | cold | drawn | list SHAPES.csv] [FILE.csv]: %s: %s\n",
+                words[count - 1], unknown ? "not understood" : strerror(errno));
         return 2;
     }
     demand(!cudaGetDeviceProperties(&device, 0), "device");

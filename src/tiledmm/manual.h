@@ -250,5 +250,6 @@
                 KERNEL PIPELINED, KERNEL SMALL, KERNEL SKINNY, KERNEL OUTER, KERNEL DIRECT,
                 KERNEL NARROW, KERNEL TENSOR, KERNEL TENSOR FLOAT, KERNEL TENSOR HALF,
                 KERNEL ALIGN, KERNEL TENSOR INT8, and the PLAN and LAUNCHER of each
+                The sizes of tiles are in lists of instances: search for _LIST(_)
      type/      CHOICE of TMM_AUTO, calls on the device, HOST LAYER, CPU REFERENCE
      READY-MADE, licence */
