@@ -8,7 +8,8 @@
 
      bounds   the box of all centres, and how many spheres a ray can hit at all
      codes    48-bit Morton code of each centre: 16 bits an axis, on a grid of cubes
-     SORT     spheres in the order of their codes, six passes
+     SORT     spheres in the order of their codes, six passes; up to RAYT__FEW spheres have bounds,
+              codes and order by one kernel
      merge    a binary tree, from the leaves up, with boxes. Two neighbours i, i + 1 differ first in
               some bit of their codes (if those are equal, of i); the less that bit is worth, the
               earlier they meet. C. Apetrei ("Fast and Simple Agglomerative LBVH Construction",
@@ -142,14 +143,6 @@ static __host__ __device__ __forceinline__ unsigned long long rayt__difference(
 {
     unsigned long long difference = keys[i] ^ keys[i + 1];
     return difference ? difference + 0xffffffffull : (unsigned)i ^ ((unsigned)i + 1);
-}
-
-/* Is [first, last] the left half of its parent? It meets the neighbour from which it differs less. */
-static __host__ __device__ __forceinline__ bool rayt__is_left(const unsigned long long *keys,
-                                                              int count, int first, int last)
-{
-    if (first == 0) return true;
-    return last < count - 1 && rayt__difference(keys, last) < rayt__difference(keys, first - 1);
 }
 
 /* The box of a range of sorted spheres whose pair is done. */

@@ -271,8 +271,8 @@ static __device__ __forceinline__ bool rayt__walk_together(rayt__tree_view tree,
     return true;
 }
 
-/* The nearest spheres that the rays of a warp hit, as rayt__find_tree: together, if they are a bundle,
-   else alone. */
+/* The nearest spheres that the rays of a warp hit, as KINDS OF MEMORY has it: together, if they
+   are a bundle, else alone. */
 static __device__ __forceinline__ int rayt__find_bundles(rayt__tree_view tree,
                                                          rayt__together *shared, bool wanted,
                                                          bool any, rayt_unit_ray *ray)

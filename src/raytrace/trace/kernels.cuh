@@ -4,8 +4,8 @@
     !defined(RAYT__PART_TREE_KERNELS)
 #define RAYT__PART_TREE_KERNELS
 /* ============================== KERNELS TREE ================================================== */
-/* What BUILD and WALKS describe, for threads. One thread a sphere, a node or a ray; the bytes that
-   each kernel moves stand above it. Bounds, totals, queue, flags and meetings begin as 0. */
+/* What BUILD and WALKS describe, for threads: one a sphere, a child of a node, or a ray. The bytes that
+   each kernel of a build moves stand above it. Bounds, totals, queue, flags and meetings begin as 0. */
 
 /* The bounds of every `step`-th sphere from `first` on, the thread's own, and of the whole block; to
    `most`, shared memory that begins as 0. */
