@@ -2899,10 +2899,28 @@ static __host__ __device__ __forceinline__ float rayt__origin(float low, unsigne
     return low - rayt__float_of(e << 23) - fabsf(low) * 2.384185791015625e-7f;
 }
 
-static __host__ __device__ __forceinline__ unsigned rayt__exponents(unsigned x, unsigned y,
-                                                                    unsigned z)
+/* The grid of a box: its origin, and the exponents of its steps. */
+typedef struct rayt__raster {
+    float x, y, z;
+    unsigned ex, ey, ez;
+} rayt__raster;
+
+static __host__ __device__ __forceinline__ rayt__raster rayt__raster_of(rayt__box box)
 {
-    return (x | y << 8 | z << 16) + (RAYT__BIAS - 127) * 0x10101u;
+    rayt__raster raster;
+    raster.ex = rayt__exponent(box.low_x, box.high_x);
+    raster.ey = rayt__exponent(box.low_y, box.high_y);
+    raster.ez = rayt__exponent(box.low_z, box.high_z);
+    raster.x = rayt__origin(box.low_x, raster.ex);
+    raster.y = rayt__origin(box.low_y, raster.ey);
+    raster.z = rayt__origin(box.low_z, raster.ez);
+    return raster;
+}
+
+/* Its exponents as a node has them. */
+static __host__ __device__ __forceinline__ unsigned rayt__exponents(rayt__raster raster)
+{
+    return (raster.ex | raster.ey << 8 | raster.ez << 16) + (RAYT__BIAS - 127) * 0x10101u;
 }
 
 /* The steps of planes from an origin, rounded outwards, with the 5/8 of a step that MEET needs to
@@ -3320,27 +3338,25 @@ RAYT_KERNEL void __launch_bounds__(RAYT__LIST_MOST)
             ((unsigned short *)list->planes)[rayt__plane_at(cluster, 3 + axis)] = 0x83ff;
         }
     }
-    unsigned ex = 1, ey = 1, ez = 1;
-    float x = 0, y = 0, z = 0;
+    rayt__raster grid = {0, 0, 0, 1, 1, 1};
     if (many > 0) {
         rayt__box all = rayt__of_clusters(boxes, 0, (many + RAYT__CLUSTER - 1) / RAYT__CLUSTER);
-        ex = rayt__exponent(all.low_x, all.high_x);
-        ey = rayt__exponent(all.low_y, all.high_y);
-        ez = rayt__exponent(all.low_z, all.high_z);
-        x = rayt__origin(all.low_x, ex) - rayt__float_of(ex << 23);
-        y = rayt__origin(all.low_y, ey) - rayt__float_of(ey << 23);
-        z = rayt__origin(all.low_z, ez) - rayt__float_of(ez << 23);
+        rayt__raster node = rayt__raster_of(all); /* boxes here have half a step more to spare */
+        grid.ex = node.ex, grid.ey = node.ey, grid.ez = node.ez;
+        grid.x = node.x - rayt__float_of(node.ex << 23);
+        grid.y = node.y - rayt__float_of(node.ey << 23);
+        grid.z = node.z - rayt__float_of(node.ez << 23);
         if (cluster * RAYT__CLUSTER < many) {
-            rayt__set_planes(list, cluster, 0, box.low_x, box.high_x, x, ex);
-            rayt__set_planes(list, cluster, 1, box.low_y, box.high_y, y, ey);
-            rayt__set_planes(list, cluster, 2, box.low_z, box.high_z, z, ez);
+            rayt__set_planes(list, cluster, 0, box.low_x, box.high_x, grid.x, grid.ex);
+            rayt__set_planes(list, cluster, 1, box.low_y, box.high_y, grid.y, grid.ey);
+            rayt__set_planes(list, cluster, 2, box.low_z, box.high_z, grid.z, grid.ez);
         }
     }
     if (thread == 0) {
-        list->x = x;
-        list->y = y;
-        list->z = z;
-        list->exponents = rayt__exponents(ex, ey, ez);
+        list->x = grid.x;
+        list->y = grid.y;
+        list->z = grid.z;
+        list->exponents = rayt__exponents(grid);
         list->words = (many + 32 * RAYT__CLUSTER - 1) / (32 * RAYT__CLUSTER);
         for (int k = 0; k < 3; k++) list->unused[k] = 0;
     }
@@ -4117,18 +4133,14 @@ static __device__ __forceinline__ void rayt__write(const rayt__build *build, ray
 {
     int lane = (int)threadIdx.x % RAYT__WIDTH, shift = (int)threadIdx.x % 32 - lane;
     int size = own->last - own->first + 1, inner = size > RAYT__LEAF_MOST;
-    unsigned ex = rayt__exponent(all.low_x, all.high_x);
-    unsigned ey = rayt__exponent(all.low_y, all.high_y);
-    unsigned ez = rayt__exponent(all.low_z, all.high_z);
-    float x = rayt__origin(all.low_x, ex), y = rayt__origin(all.low_y, ey);
-    float z = rayt__origin(all.low_z, ez);
+    rayt__raster grid = rayt__raster_of(all);
     unsigned char *bytes = (unsigned char *)planes + lane % 4 * 2 + lane / 4;
-    bytes[0] = (unsigned char)(size ? rayt__step_low(own->box.low_x, x, ex) : 0);
-    bytes[8] = (unsigned char)(size ? rayt__step_low(own->box.low_y, y, ey) : 0);
-    bytes[16] = (unsigned char)(size ? rayt__step_low(own->box.low_z, z, ez) : 0);
-    bytes[24] = (unsigned char)(size ? rayt__step_high(own->box.high_x, x, ex) : 0);
-    bytes[32] = (unsigned char)(size ? rayt__step_high(own->box.high_y, y, ey) : 0);
-    bytes[40] = (unsigned char)(size ? rayt__step_high(own->box.high_z, z, ez) : 0);
+    bytes[0] = (unsigned char)(size ? rayt__step_low(own->box.low_x, grid.x, grid.ex) : 0);
+    bytes[8] = (unsigned char)(size ? rayt__step_low(own->box.low_y, grid.y, grid.ey) : 0);
+    bytes[16] = (unsigned char)(size ? rayt__step_low(own->box.low_z, grid.z, grid.ez) : 0);
+    bytes[24] = (unsigned char)(size ? rayt__step_high(own->box.high_x, grid.x, grid.ex) : 0);
+    bytes[32] = (unsigned char)(size ? rayt__step_high(own->box.high_y, grid.y, grid.ey) : 0);
+    bytes[40] = (unsigned char)(size ? rayt__step_high(own->box.high_z, grid.z, grid.ez) : 0);
     unsigned nodes = __ballot_sync(0xffffffffu, inner) >> shift & 255;
     unsigned leaves = (inner ? 8 : (1u << size) - 1) << 4 * lane;
 #pragma unroll
@@ -4137,8 +4149,8 @@ static __device__ __forceinline__ void rayt__write(const rayt__build *build, ray
     leaves ^= inners;
     int room = rayt__lanes_before(inner ? rayt__room(size) : 0);
     int spheres = rayt__lanes_before(inner ? size : 0), to = task->node;
-    uint4 words = {rayt__bits_of(x), rayt__bits_of(y), rayt__bits_of(z),
-                   rayt__exponents(ex, ey, ez) | nodes << 24};
+    uint4 words = {rayt__bits_of(grid.x), rayt__bits_of(grid.y), rayt__bits_of(grid.z),
+                   rayt__exponents(grid) | nodes << 24};
     uint4 links = {(unsigned)task->room, (unsigned)task->sphere, leaves, inners};
     __syncwarp();
     if (lane == 1) words = links;
@@ -6358,15 +6370,11 @@ static inline RAYT__OPTIMIZE void rayt__write_host(const rayt__build *b, const r
             if (at[slot] >= 0) depths[slot] = -3e38f;
         at[rayt__deepest(depths)] = k;
     }
-    unsigned ex = rayt__exponent(all.low_x, all.high_x);
-    unsigned ey = rayt__exponent(all.low_y, all.high_y);
-    unsigned ez = rayt__exponent(all.low_z, all.high_z);
-    float x = rayt__origin(all.low_x, ex), y = rayt__origin(all.low_y, ey);
-    float z = rayt__origin(all.low_z, ez);
-    words[0] = rayt__bits_of(x);
-    words[1] = rayt__bits_of(y);
-    words[2] = rayt__bits_of(z);
-    words[3] = rayt__exponents(ex, ey, ez);
+    rayt__raster grid = rayt__raster_of(all);
+    words[0] = rayt__bits_of(grid.x);
+    words[1] = rayt__bits_of(grid.y);
+    words[2] = rayt__bits_of(grid.z);
+    words[3] = rayt__exponents(grid);
     words[4] = (unsigned)task->room;
     words[5] = (unsigned)task->sphere;
     for (int slot = 0; slot < RAYT__WIDTH; slot++) {
@@ -6385,12 +6393,12 @@ static inline RAYT__OPTIMIZE void rayt__write_host(const rayt__build *b, const r
                 b->balls[sphere] = rayt__ball_of(b->spheres, b->indices[sphere]);
             }
         }
-        words[8 + word] |= rayt__step_low(box.low_x, x, ex) << shift;
-        words[10 + word] |= rayt__step_low(box.low_y, y, ey) << shift;
-        words[12 + word] |= rayt__step_low(box.low_z, z, ez) << shift;
-        words[14 + word] |= rayt__step_high(box.high_x, x, ex) << shift;
-        words[16 + word] |= rayt__step_high(box.high_y, y, ey) << shift;
-        words[18 + word] |= rayt__step_high(box.high_z, z, ez) << shift;
+        words[8 + word] |= rayt__step_low(box.low_x, grid.x, grid.ex) << shift;
+        words[10 + word] |= rayt__step_low(box.low_y, grid.y, grid.ey) << shift;
+        words[12 + word] |= rayt__step_low(box.low_z, grid.z, grid.ez) << shift;
+        words[14 + word] |= rayt__step_high(box.high_x, grid.x, grid.ex) << shift;
+        words[16 + word] |= rayt__step_high(box.high_y, grid.y, grid.ey) << shift;
+        words[18 + word] |= rayt__step_high(box.high_z, grid.z, grid.ez) << shift;
     }
     for (int k = 0; k < RAYT__NODE_WORDS / 4; k++)
         b->nodes[(size_t)task->node * 5 + k] =

@@ -228,10 +228,28 @@ static __host__ __device__ __forceinline__ float rayt__origin(float low, unsigne
     return low - rayt__float_of(e << 23) - fabsf(low) * 2.384185791015625e-7f;
 }
 
-static __host__ __device__ __forceinline__ unsigned rayt__exponents(unsigned x, unsigned y,
-                                                                    unsigned z)
+/* The grid of a box: its origin, and the exponents of its steps. */
+typedef struct rayt__raster {
+    float x, y, z;
+    unsigned ex, ey, ez;
+} rayt__raster;
+
+static __host__ __device__ __forceinline__ rayt__raster rayt__raster_of(rayt__box box)
 {
-    return (x | y << 8 | z << 16) + (RAYT__BIAS - 127) * 0x10101u;
+    rayt__raster raster;
+    raster.ex = rayt__exponent(box.low_x, box.high_x);
+    raster.ey = rayt__exponent(box.low_y, box.high_y);
+    raster.ez = rayt__exponent(box.low_z, box.high_z);
+    raster.x = rayt__origin(box.low_x, raster.ex);
+    raster.y = rayt__origin(box.low_y, raster.ey);
+    raster.z = rayt__origin(box.low_z, raster.ez);
+    return raster;
+}
+
+/* Its exponents as a node has them. */
+static __host__ __device__ __forceinline__ unsigned rayt__exponents(rayt__raster raster)
+{
+    return (raster.ex | raster.ey << 8 | raster.ez << 16) + (RAYT__BIAS - 127) * 0x10101u;
 }
 
 /* The steps of planes from an origin, rounded outwards, with the 5/8 of a step that MEET needs to

@@ -397,27 +397,25 @@ RAYT_KERNEL void __launch_bounds__(RAYT__LIST_MOST)
             ((unsigned short *)list->planes)[rayt__plane_at(cluster, 3 + axis)] = 0x83ff;
         }
     }
-    unsigned ex = 1, ey = 1, ez = 1;
-    float x = 0, y = 0, z = 0;
+    rayt__raster grid = {0, 0, 0, 1, 1, 1};
     if (many > 0) {
         rayt__box all = rayt__of_clusters(boxes, 0, (many + RAYT__CLUSTER - 1) / RAYT__CLUSTER);
-        ex = rayt__exponent(all.low_x, all.high_x);
-        ey = rayt__exponent(all.low_y, all.high_y);
-        ez = rayt__exponent(all.low_z, all.high_z);
-        x = rayt__origin(all.low_x, ex) - rayt__float_of(ex << 23);
-        y = rayt__origin(all.low_y, ey) - rayt__float_of(ey << 23);
-        z = rayt__origin(all.low_z, ez) - rayt__float_of(ez << 23);
+        rayt__raster node = rayt__raster_of(all); /* boxes here have half a step more to spare */
+        grid.ex = node.ex, grid.ey = node.ey, grid.ez = node.ez;
+        grid.x = node.x - rayt__float_of(node.ex << 23);
+        grid.y = node.y - rayt__float_of(node.ey << 23);
+        grid.z = node.z - rayt__float_of(node.ez << 23);
         if (cluster * RAYT__CLUSTER < many) {
-            rayt__set_planes(list, cluster, 0, box.low_x, box.high_x, x, ex);
-            rayt__set_planes(list, cluster, 1, box.low_y, box.high_y, y, ey);
-            rayt__set_planes(list, cluster, 2, box.low_z, box.high_z, z, ez);
+            rayt__set_planes(list, cluster, 0, box.low_x, box.high_x, grid.x, grid.ex);
+            rayt__set_planes(list, cluster, 1, box.low_y, box.high_y, grid.y, grid.ey);
+            rayt__set_planes(list, cluster, 2, box.low_z, box.high_z, grid.z, grid.ez);
         }
     }
     if (thread == 0) {
-        list->x = x;
-        list->y = y;
-        list->z = z;
-        list->exponents = rayt__exponents(ex, ey, ez);
+        list->x = grid.x;
+        list->y = grid.y;
+        list->z = grid.z;
+        list->exponents = rayt__exponents(grid);
         list->words = (many + 32 * RAYT__CLUSTER - 1) / (32 * RAYT__CLUSTER);
         for (int k = 0; k < 3; k++) list->unused[k] = 0;
     }

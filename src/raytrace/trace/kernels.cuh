@@ -303,18 +303,14 @@ static __device__ __forceinline__ void rayt__write(const rayt__build *build, ray
 {
     int lane = (int)threadIdx.x % RAYT__WIDTH, shift = (int)threadIdx.x % 32 - lane;
     int size = own->last - own->first + 1, inner = size > RAYT__LEAF_MOST;
-    unsigned ex = rayt__exponent(all.low_x, all.high_x);
-    unsigned ey = rayt__exponent(all.low_y, all.high_y);
-    unsigned ez = rayt__exponent(all.low_z, all.high_z);
-    float x = rayt__origin(all.low_x, ex), y = rayt__origin(all.low_y, ey);
-    float z = rayt__origin(all.low_z, ez);
+    rayt__raster grid = rayt__raster_of(all);
     unsigned char *bytes = (unsigned char *)planes + lane % 4 * 2 + lane / 4;
-    bytes[0] = (unsigned char)(size ? rayt__step_low(own->box.low_x, x, ex) : 0);
-    bytes[8] = (unsigned char)(size ? rayt__step_low(own->box.low_y, y, ey) : 0);
-    bytes[16] = (unsigned char)(size ? rayt__step_low(own->box.low_z, z, ez) : 0);
-    bytes[24] = (unsigned char)(size ? rayt__step_high(own->box.high_x, x, ex) : 0);
-    bytes[32] = (unsigned char)(size ? rayt__step_high(own->box.high_y, y, ey) : 0);
-    bytes[40] = (unsigned char)(size ? rayt__step_high(own->box.high_z, z, ez) : 0);
+    bytes[0] = (unsigned char)(size ? rayt__step_low(own->box.low_x, grid.x, grid.ex) : 0);
+    bytes[8] = (unsigned char)(size ? rayt__step_low(own->box.low_y, grid.y, grid.ey) : 0);
+    bytes[16] = (unsigned char)(size ? rayt__step_low(own->box.low_z, grid.z, grid.ez) : 0);
+    bytes[24] = (unsigned char)(size ? rayt__step_high(own->box.high_x, grid.x, grid.ex) : 0);
+    bytes[32] = (unsigned char)(size ? rayt__step_high(own->box.high_y, grid.y, grid.ey) : 0);
+    bytes[40] = (unsigned char)(size ? rayt__step_high(own->box.high_z, grid.z, grid.ez) : 0);
     unsigned nodes = __ballot_sync(0xffffffffu, inner) >> shift & 255;
     unsigned leaves = (inner ? 8 : (1u << size) - 1) << 4 * lane;
 #pragma unroll
@@ -323,8 +319,8 @@ static __device__ __forceinline__ void rayt__write(const rayt__build *build, ray
     leaves ^= inners;
     int room = rayt__lanes_before(inner ? rayt__room(size) : 0);
     int spheres = rayt__lanes_before(inner ? size : 0), to = task->node;
-    uint4 words = {rayt__bits_of(x), rayt__bits_of(y), rayt__bits_of(z),
-                   rayt__exponents(ex, ey, ez) | nodes << 24};
+    uint4 words = {rayt__bits_of(grid.x), rayt__bits_of(grid.y), rayt__bits_of(grid.z),
+                   rayt__exponents(grid) | nodes << 24};
     uint4 links = {(unsigned)task->room, (unsigned)task->sphere, leaves, inners};
     __syncwarp();
     if (lane == 1) words = links;

@@ -373,15 +373,11 @@ static inline RAYT__OPTIMIZE void rayt__write_host(const rayt__build *b, const r
             if (at[slot] >= 0) depths[slot] = -3e38f;
         at[rayt__deepest(depths)] = k;
     }
-    unsigned ex = rayt__exponent(all.low_x, all.high_x);
-    unsigned ey = rayt__exponent(all.low_y, all.high_y);
-    unsigned ez = rayt__exponent(all.low_z, all.high_z);
-    float x = rayt__origin(all.low_x, ex), y = rayt__origin(all.low_y, ey);
-    float z = rayt__origin(all.low_z, ez);
-    words[0] = rayt__bits_of(x);
-    words[1] = rayt__bits_of(y);
-    words[2] = rayt__bits_of(z);
-    words[3] = rayt__exponents(ex, ey, ez);
+    rayt__raster grid = rayt__raster_of(all);
+    words[0] = rayt__bits_of(grid.x);
+    words[1] = rayt__bits_of(grid.y);
+    words[2] = rayt__bits_of(grid.z);
+    words[3] = rayt__exponents(grid);
     words[4] = (unsigned)task->room;
     words[5] = (unsigned)task->sphere;
     for (int slot = 0; slot < RAYT__WIDTH; slot++) {
@@ -400,12 +396,12 @@ static inline RAYT__OPTIMIZE void rayt__write_host(const rayt__build *b, const r
                 b->balls[sphere] = rayt__ball_of(b->spheres, b->indices[sphere]);
             }
         }
-        words[8 + word] |= rayt__step_low(box.low_x, x, ex) << shift;
-        words[10 + word] |= rayt__step_low(box.low_y, y, ey) << shift;
-        words[12 + word] |= rayt__step_low(box.low_z, z, ez) << shift;
-        words[14 + word] |= rayt__step_high(box.high_x, x, ex) << shift;
-        words[16 + word] |= rayt__step_high(box.high_y, y, ey) << shift;
-        words[18 + word] |= rayt__step_high(box.high_z, z, ez) << shift;
+        words[8 + word] |= rayt__step_low(box.low_x, grid.x, grid.ex) << shift;
+        words[10 + word] |= rayt__step_low(box.low_y, grid.y, grid.ey) << shift;
+        words[12 + word] |= rayt__step_low(box.low_z, grid.z, grid.ez) << shift;
+        words[14 + word] |= rayt__step_high(box.high_x, grid.x, grid.ex) << shift;
+        words[16 + word] |= rayt__step_high(box.high_y, grid.y, grid.ey) << shift;
+        words[18 + word] |= rayt__step_high(box.high_z, grid.z, grid.ez) << shift;
     }
     for (int k = 0; k < RAYT__NODE_WORDS / 4; k++)
         b->nodes[(size_t)task->node * 5 + k] =
