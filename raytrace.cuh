@@ -2005,12 +2005,9 @@ RAYT_KERNEL void __launch_bounds__(256)
 #define RAYT__LONGER     1.9073486328125e-6f    /* 2^-19 */
 
 /* Does the device have minima and maxima of two halves at a time? */
-#if defined(__CUDA_ARCH__) && !defined(RAYT__HALVES)
-#if __CUDA_ARCH__ >= 800
+#if defined(__CUDA_ARCH__) && __CUDA_ARCH__ >= 800
 #define RAYT__HALVES 1
-#endif
-#endif
-#ifndef RAYT__HALVES
+#else
 #define RAYT__HALVES 0
 #endif
 
@@ -3386,9 +3383,9 @@ RAYT_KERNEL void __launch_bounds__(RAYT__LIST_MOST)
 
    A node in the stack that begins behind the hits of all rays is dropped. */
 enum {
-    RAYT__BUNDLE_STACK = 64, /* nodes; more are rare, and then the rays walk alone */
-    RAYT__BUNDLE_WARPS = 4,  /* of a block */
-    RAYT__ROUNDS = 8         /* at most, of a block of rayt_query: 128 rays each */
+    RAYT__BUNDLE_STACK = 64,   /* nodes; more are rare, and then the rays walk alone */
+    RAYT__QUERY_THREADS = 128, /* of a block of rayt_query */
+    RAYT__ROUNDS = 8           /* of such a block at most: a ray for each thread */
 };
 
 /* What a warp has in shared memory. */
@@ -4272,17 +4269,19 @@ static __device__ __forceinline__ int2 rayt__answer(int index, float t, bool any
     return make_int2(index, index < 0 ? 0 : __float_as_int(t));
 }
 
-/* A block asks for 128 `rounds` rays, 32 neighbours at a time. Those that are side by side are a
-   bundle. The others walk alone: a lane whose ray has ended waits until `enough` of its warp have;
-   then they take the next rays together. */
-RAYT_KERNEL void __launch_bounds__(128, 8)
+/* A block asks for RAYT__QUERY_THREADS `rounds` rays, 32 neighbours at a time. Those that are side by
+   side are a bundle. The others walk alone: a lane whose ray has ended waits until `enough` of its warp
+   have; then they take the next rays together. */
+RAYT_KERNEL void __launch_bounds__(RAYT__QUERY_THREADS, 8)
     rayt_query_rays(rayt__tree_view tree, const rayt_ray *__restrict__ rays, int count, int rounds,
                     int enough, bool any, int2 *__restrict__ found)
 {
-    __shared__ int taken, left, alone[RAYT__ROUNDS * RAYT__BUNDLE_WARPS];
-    __shared__ rayt__together together[RAYT__BUNDLE_WARPS];
-    int lane = (int)threadIdx.x % 32, begin = (int)blockIdx.x * 128 * rounds, own = -1;
-    int end = count - begin < 128 * rounds ? count : begin + 128 * rounds;
+    __shared__ int taken, left, alone[RAYT__ROUNDS * RAYT__QUERY_THREADS / 32];
+    __shared__ rayt__together together[RAYT__QUERY_THREADS / 32];
+    int lane = (int)threadIdx.x % 32, own = -1;
+    int begin = (int)blockIdx.x * RAYT__QUERY_THREADS * rounds;
+    int end =
+        count - begin < RAYT__QUERY_THREADS * rounds ? count : begin + RAYT__QUERY_THREADS * rounds;
     if (threadIdx.x == 0) taken = left = 0;
     __syncthreads();
     for (;;) {
@@ -4334,11 +4333,11 @@ RAYT_KERNEL void __launch_bounds__(128, 8)
     }
 }
 
-RAYT_KERNEL void __launch_bounds__(128)
+RAYT_KERNEL void __launch_bounds__(RAYT__QUERY_THREADS)
     rayt_query_balls(rayt__tree_view tree, const float4 *__restrict__ points, int count,
                      int *__restrict__ counts, int *lists, int capacity)
 {
-    int i = blockIdx.x * 128 + threadIdx.x;
+    int i = blockIdx.x * RAYT__QUERY_THREADS + threadIdx.x;
     if (i >= count) return;
     counts[i] = rayt__tree_within(tree, __ldg(&points[i]), lists + (size_t)i * capacity, capacity);
 }
@@ -4947,7 +4946,7 @@ RAYT_KERNEL void __launch_bounds__(RAYT__TRACE_THREADS, 8)
         sums[i / RAYT__TRACE_PIXELS][i % RAYT__TRACE_PIXELS] = 0;
     if (threadIdx.x == 0) next = 0;
 #ifdef RAYT__BUNDLES
-    __shared__ rayt__together together[RAYT__BUNDLE_WARPS];
+    __shared__ rayt__together together[RAYT__TRACE_THREADS / 32];
 #endif
 #ifdef RAYT__LISTS
     __shared__ rayt__clusters list;
@@ -6492,7 +6491,8 @@ static inline rayt_status rayt__check_tree(const rayt_tree *tree, int count)
 
 static inline cudaLaunchConfig_t rayt__query_config(int count, cudaStream_t stream)
 {
-    return rayt__config((unsigned)(count - 1) / 128 + 1, 128, stream);
+    return rayt__config((unsigned)(count - 1) / RAYT__QUERY_THREADS + 1, RAYT__QUERY_THREADS,
+                        stream);
 }
 
 static inline RAYT__OPTIMIZE void rayt__query_host(const rayt_tree *tree, const rayt_ray *rays,

@@ -44,7 +44,7 @@ RAYT_KERNEL void __launch_bounds__(RAYT__TRACE_THREADS, 8)
         sums[i / RAYT__TRACE_PIXELS][i % RAYT__TRACE_PIXELS] = 0;
     if (threadIdx.x == 0) next = 0;
 #ifdef RAYT__BUNDLES
-    __shared__ rayt__together together[RAYT__BUNDLE_WARPS];
+    __shared__ rayt__together together[RAYT__TRACE_THREADS / 32];
 #endif
 #ifdef RAYT__LISTS
     __shared__ rayt__clusters list;

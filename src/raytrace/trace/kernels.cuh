@@ -442,17 +442,19 @@ static __device__ __forceinline__ int2 rayt__answer(int index, float t, bool any
     return make_int2(index, index < 0 ? 0 : __float_as_int(t));
 }
 
-/* A block asks for 128 `rounds` rays, 32 neighbours at a time. Those that are side by side are a
-   bundle. The others walk alone: a lane whose ray has ended waits until `enough` of its warp have;
-   then they take the next rays together. */
-RAYT_KERNEL void __launch_bounds__(128, 8)
+/* A block asks for RAYT__QUERY_THREADS `rounds` rays, 32 neighbours at a time. Those that are side by
+   side are a bundle. The others walk alone: a lane whose ray has ended waits until `enough` of its warp
+   have; then they take the next rays together. */
+RAYT_KERNEL void __launch_bounds__(RAYT__QUERY_THREADS, 8)
     rayt_query_rays(rayt__tree_view tree, const rayt_ray *__restrict__ rays, int count, int rounds,
                     int enough, bool any, int2 *__restrict__ found)
 {
-    __shared__ int taken, left, alone[RAYT__ROUNDS * RAYT__BUNDLE_WARPS];
-    __shared__ rayt__together together[RAYT__BUNDLE_WARPS];
-    int lane = (int)threadIdx.x % 32, begin = (int)blockIdx.x * 128 * rounds, own = -1;
-    int end = count - begin < 128 * rounds ? count : begin + 128 * rounds;
+    __shared__ int taken, left, alone[RAYT__ROUNDS * RAYT__QUERY_THREADS / 32];
+    __shared__ rayt__together together[RAYT__QUERY_THREADS / 32];
+    int lane = (int)threadIdx.x % 32, own = -1;
+    int begin = (int)blockIdx.x * RAYT__QUERY_THREADS * rounds;
+    int end =
+        count - begin < RAYT__QUERY_THREADS * rounds ? count : begin + RAYT__QUERY_THREADS * rounds;
     if (threadIdx.x == 0) taken = left = 0;
     __syncthreads();
     for (;;) {
@@ -504,11 +506,11 @@ RAYT_KERNEL void __launch_bounds__(128, 8)
     }
 }
 
-RAYT_KERNEL void __launch_bounds__(128)
+RAYT_KERNEL void __launch_bounds__(RAYT__QUERY_THREADS)
     rayt_query_balls(rayt__tree_view tree, const float4 *__restrict__ points, int count,
                      int *__restrict__ counts, int *lists, int capacity)
 {
-    int i = blockIdx.x * 128 + threadIdx.x;
+    int i = blockIdx.x * RAYT__QUERY_THREADS + threadIdx.x;
     if (i >= count) return;
     counts[i] = rayt__tree_within(tree, __ldg(&points[i]), lists + (size_t)i * capacity, capacity);
 }

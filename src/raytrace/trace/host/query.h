@@ -31,7 +31,8 @@ static inline rayt_status rayt__check_tree(const rayt_tree *tree, int count)
 
 static inline cudaLaunchConfig_t rayt__query_config(int count, cudaStream_t stream)
 {
-    return rayt__config((unsigned)(count - 1) / 128 + 1, 128, stream);
+    return rayt__config((unsigned)(count - 1) / RAYT__QUERY_THREADS + 1, RAYT__QUERY_THREADS,
+                        stream);
 }
 
 static inline RAYT__OPTIMIZE void rayt__query_host(const rayt_tree *tree, const rayt_ray *rays,
