@@ -4790,8 +4790,8 @@ static __host__ __device__ __forceinline__ unsigned char rayt__toned(const rayt_
    order. Hence a warp still asks for one sphere at a time, although its rays go everywhere, as long
    as its lanes walk together. Lanes wait that have found the shadow, or have no path left.
 
-   These differ in what the walk reads. RAYT_TREE has CLUSTERS, BUNDLES or WALKS instead. Of two spheres in
-   the way of a light they may find another one than a loop does: both are in the way.
+   These differ in what the walk reads. RAYT_TREE has CLUSTERS, BUNDLES or WALKS instead. Of two spheres
+   in the way of a light they may find another one than a loop does: both are in the way.
 
    The sphere that is hit is read once more, with its colour and material, by rayt__advance, from
    global memory. */
