@@ -126,8 +126,8 @@
      KERNEL GLOBAL, KERNEL READONLY, KERNEL CONSTANT, KERNEL SHARED
                                        each can be cut out and used below INTERSECTION
      CULLING, KERNEL TILE, BINNING, INSTANCES
-     TREE: TYPES AND DECLARATIONS, NODES, WALKS, BUILD, SORT, KERNELS TREE, BUILDING TREES, QUERIES,
-     TRACE: TYPES, RANDOM VECTORS, PATHS, KINDS OF MEMORY, VIEW, LAUNCHERS, PICTURES, CPU REFERENCE;
+     TREE: TYPES AND DECLARATIONS, NODES, WALKS, BUILD, CLUSTERS, BUNDLES, SORT, KERNELS TREE,
+     BUILDING TREES, QUERIES; TRACE: TYPES, RANDOM VECTORS, PATHS, KINDS OF MEMORY, VIEW, LAUNCHERS, PICTURES, CPU REFERENCE;
      KERNEL TRACE
      STATUS, CHECKS, SCRATCH, LAUNCHERS, RENDERING, HOST LAYER, CPU REFERENCE, SCENES, PICTURES,
      HISTORY */
@@ -2005,12 +2005,9 @@ RAYT_KERNEL void __launch_bounds__(256)
 #define RAYT__LONGER     1.9073486328125e-6f    /* 2^-19 */
 
 /* Does the device have minima and maxima of two halves at a time? */
-#if defined(__CUDA_ARCH__) && !defined(RAYT__HALVES)
-#if __CUDA_ARCH__ >= 800
+#if defined(__CUDA_ARCH__) && __CUDA_ARCH__ >= 800
 #define RAYT__HALVES 1
-#endif
-#endif
-#ifndef RAYT__HALVES
+#else
 #define RAYT__HALVES 0
 #endif
 
@@ -2412,7 +2409,7 @@ static __host__ __device__ __forceinline__ rayt__met rayt__near(const uint4 *nod
 }
 #endif
 /* src/raytrace/trace/walk.cuh. Walks through the tree: nearest hit, any hit, all within a radius.
-   Uses: config.h, hit.cuh, nodes.cuh. Used by: trace/, trace/host/query.h. */
+   Uses: config.h, hit.cuh, nodes.cuh. Used by: trace/, trace/host/. */
 #if defined(RAYT_WITH_TRACE) && RAYT__KERNELS && !defined(RAYT__EMIT) && !defined(RAYT__PART_WALK)
 #define RAYT__PART_WALK
 /* ============================== WALKS ========================================================= */
@@ -2679,7 +2676,8 @@ static __host__ __device__ __forceinline__ int rayt__tree_within(rayt__tree_view
 
      bounds   the box of all centres, and how many spheres a ray can hit at all
      codes    48-bit Morton code of each centre: 16 bits an axis, on a grid of cubes
-     SORT     spheres in the order of their codes, six passes
+     SORT     spheres in the order of their codes, six passes; up to RAYT__FEW spheres have bounds,
+              codes and order by one kernel
      merge    a binary tree, from the leaves up, with boxes. Two neighbours i, i + 1 differ first in
               some bit of their codes (if those are equal, of i); the less that bit is worth, the
               earlier they meet. C. Apetrei ("Fast and Simple Agglomerative LBVH Construction",
@@ -2815,14 +2813,6 @@ static __host__ __device__ __forceinline__ unsigned long long rayt__difference(
     return difference ? difference + 0xffffffffull : (unsigned)i ^ ((unsigned)i + 1);
 }
 
-/* Is [first, last] the left half of its parent? It meets the neighbour from which it differs less. */
-static __host__ __device__ __forceinline__ bool rayt__is_left(const unsigned long long *keys,
-                                                              int count, int first, int last)
-{
-    if (first == 0) return true;
-    return last < count - 1 && rayt__difference(keys, last) < rayt__difference(keys, first - 1);
-}
-
 /* The box of a range of sorted spheres whose pair is done. */
 static __host__ __device__ __forceinline__ rayt__box rayt__range_box(const rayt__build *build,
                                                                      int first, int last, int name)
@@ -2906,10 +2896,28 @@ static __host__ __device__ __forceinline__ float rayt__origin(float low, unsigne
     return low - rayt__float_of(e << 23) - fabsf(low) * 2.384185791015625e-7f;
 }
 
-static __host__ __device__ __forceinline__ unsigned rayt__exponents(unsigned x, unsigned y,
-                                                                    unsigned z)
+/* The grid of a box: its origin, and the exponents of its steps. */
+typedef struct rayt__raster {
+    float x, y, z;
+    unsigned ex, ey, ez;
+} rayt__raster;
+
+static __host__ __device__ __forceinline__ rayt__raster rayt__raster_of(rayt__box box)
 {
-    return (x | y << 8 | z << 16) + (RAYT__BIAS - 127) * 0x10101u;
+    rayt__raster raster;
+    raster.ex = rayt__exponent(box.low_x, box.high_x);
+    raster.ey = rayt__exponent(box.low_y, box.high_y);
+    raster.ez = rayt__exponent(box.low_z, box.high_z);
+    raster.x = rayt__origin(box.low_x, raster.ex);
+    raster.y = rayt__origin(box.low_y, raster.ey);
+    raster.z = rayt__origin(box.low_z, raster.ez);
+    return raster;
+}
+
+/* Its exponents as a node has them. */
+static __host__ __device__ __forceinline__ unsigned rayt__exponents(rayt__raster raster)
+{
+    return (raster.ex | raster.ey << 8 | raster.ez << 16) + (RAYT__BIAS - 127) * 0x10101u;
 }
 
 /* The steps of planes from an origin, rounded outwards, with the 5/8 of a step that MEET needs to
@@ -2957,12 +2965,12 @@ enum {
     RAYT__SLOTS = RAYT__CLUSTER * RAYT__CLUSTERS
 };
 
-/* Cluster k has spheres 8 k .. 8 k + 7, and its box is the half k / 16 % 2 of a pair. Of 4 pairs, 8
-   clusters, one after the other:
+/* Cluster k has spheres 8 k .. 8 k + 7. Boxes of clusters k and k + 16 are a pair of halves, k in the
+   lower one. planes[n] has two pairs, so four clusters; a word is a pair:
 
-        planes[][0]   c of x, x, of y, y
-              [1]   c of z, z, h of x, x         of two pairs each
-              [2]   h of y, y, of z, z
+        planes[n][0]   low + high of x, x, of y, y
+                 [1]   low + high of z, z, high - low of x, x
+                 [2]   high - low of y, y, of z, z
 */
 typedef struct RAYT_ALIGN rayt__clusters {
     float4 balls[RAYT__SLOTS + RAYT__APART]; /* those apart at the end; NaN where there is none */
@@ -2979,7 +2987,8 @@ static __host__ __device__ __forceinline__ const int *rayt__list_indices(rayt__t
     return (const int *)((const rayt__clusters *)tree.list + 1);
 }
 
-/* Where a plane of a cluster is, c of x, y, z or h of x, y, z, among the halves of `planes`. */
+/* Where a plane of a cluster is among the halves of `planes`: 0 .. 2 for low + high of x, y, z, 3 .. 5
+   for high - low. */
 static __host__ __device__ __forceinline__ int rayt__plane_at(int cluster, int plane)
 {
     int word = cluster / 32, pair = cluster % 16, upper = cluster / 16 % 2;
@@ -3095,9 +3104,9 @@ static __device__ __forceinline__ bool rayt__behind(const rayt_unit_ray *ray, fl
            discriminant > square * 3.814697265625e-6f;
 }
 
-/* The nearest spheres that the rays of a warp hit, as rayt__find_tree; all lanes come here. Where
-   some have nothing to do the others wait, so there are three parts, each for all: boxes, balls of the
-   clusters that are met, and hits. Between them a lane keeps up to 4 clusters, 16 bits each: which
+/* The nearest spheres that the rays of a warp hit, as KINDS OF MEMORY has it; all lanes come here.
+   Where some have nothing to do the others wait, so there are three parts, each for all: boxes, balls of
+   the clusters that are met, and hits. Between them a lane keeps up to 4 clusters, 16 bits each: which
    balls, and the number of the cluster. The spheres apart are cluster RAYT__CLUSTERS. */
 static __device__ __forceinline__ int rayt__find_clusters(const rayt__clusters *list,
                                                           const int *indices, bool wanted, bool any,
@@ -3248,7 +3257,8 @@ RAYT_KERNEL void __launch_bounds__(RAYT__LIST_MOST)
     float4 nothing = make_float4(none, none, none, none), ball = nothing;
     if (thread < count) ball = rayt__ball_of(spheres, thread);
     bool solid = rayt_solid(ball);
-    keys[thread] = (solid ? rayt__bits_of(ball.w) & ~511u : 0) | (511u - (unsigned)thread);
+    keys[thread] = (solid ? rayt__bits_of(ball.w) & ~(RAYT__LIST_MOST - 1u) : 0) |
+                   (RAYT__LIST_MOST - 1u - (unsigned)thread);
     list->balls[thread] = nothing;
     if (thread < RAYT__APART) list->balls[RAYT__SLOTS + thread] = nothing;
     __syncthreads();
@@ -3268,7 +3278,7 @@ RAYT_KERNEL void __launch_bounds__(RAYT__LIST_MOST)
 
     rayt__box outside = {RAYT_FAR * 8,  RAYT_FAR * 8,  RAYT_FAR * 8,
                          -RAYT_FAR * 8, -RAYT_FAR * 8, -RAYT_FAR * 8};
-    int first = 0, last = (many + 7) / 8, owner = 0;
+    int first = 0, last = (many + RAYT__CLUSTER - 1) / RAYT__CLUSTER, owner = 0;
     for (int size = RAYT__CLUSTERS; size > 1; size /= 2) { /* clusters of the largest part */
         rayt__box box = outside;
         if (thread < many) {
@@ -3286,7 +3296,7 @@ RAYT_KERNEL void __launch_bounds__(RAYT__LIST_MOST)
             float x = all.high_x - all.low_x, y = all.high_y - all.low_y,
                   z = all.high_z - all.low_z;
             float centre = x >= y && x >= z ? ball.x : y >= z ? ball.y : ball.z;
-            keys[thread] = (rayt__sort_key(centre) & ~511u) | (unsigned)thread;
+            keys[thread] = (rayt__sort_key(centre) & ~(RAYT__LIST_MOST - 1u)) | (unsigned)thread;
         } else {
             keys[thread] = 0xffffffffu;
         }
@@ -3325,28 +3335,26 @@ RAYT_KERNEL void __launch_bounds__(RAYT__LIST_MOST)
             ((unsigned short *)list->planes)[rayt__plane_at(cluster, 3 + axis)] = 0x83ff;
         }
     }
-    unsigned ex = 1, ey = 1, ez = 1;
-    float x = 0, y = 0, z = 0;
+    rayt__raster grid = {0, 0, 0, 1, 1, 1};
     if (many > 0) {
-        rayt__box all = rayt__of_clusters(boxes, 0, (many + 7) / 8);
-        ex = rayt__exponent(all.low_x, all.high_x);
-        ey = rayt__exponent(all.low_y, all.high_y);
-        ez = rayt__exponent(all.low_z, all.high_z);
-        x = rayt__origin(all.low_x, ex) - rayt__float_of(ex << 23);
-        y = rayt__origin(all.low_y, ey) - rayt__float_of(ey << 23);
-        z = rayt__origin(all.low_z, ez) - rayt__float_of(ez << 23);
+        rayt__box all = rayt__of_clusters(boxes, 0, (many + RAYT__CLUSTER - 1) / RAYT__CLUSTER);
+        rayt__raster node = rayt__raster_of(all); /* boxes here have half a step more to spare */
+        grid.ex = node.ex, grid.ey = node.ey, grid.ez = node.ez;
+        grid.x = node.x - rayt__float_of(node.ex << 23);
+        grid.y = node.y - rayt__float_of(node.ey << 23);
+        grid.z = node.z - rayt__float_of(node.ez << 23);
         if (cluster * RAYT__CLUSTER < many) {
-            rayt__set_planes(list, cluster, 0, box.low_x, box.high_x, x, ex);
-            rayt__set_planes(list, cluster, 1, box.low_y, box.high_y, y, ey);
-            rayt__set_planes(list, cluster, 2, box.low_z, box.high_z, z, ez);
+            rayt__set_planes(list, cluster, 0, box.low_x, box.high_x, grid.x, grid.ex);
+            rayt__set_planes(list, cluster, 1, box.low_y, box.high_y, grid.y, grid.ey);
+            rayt__set_planes(list, cluster, 2, box.low_z, box.high_z, grid.z, grid.ez);
         }
     }
     if (thread == 0) {
-        list->x = x;
-        list->y = y;
-        list->z = z;
-        list->exponents = rayt__exponents(ex, ey, ez);
-        list->words = (many + 255) / 256;
+        list->x = grid.x;
+        list->y = grid.y;
+        list->z = grid.z;
+        list->exponents = rayt__exponents(grid);
+        list->words = (many + 32 * RAYT__CLUSTER - 1) / (32 * RAYT__CLUSTER);
         for (int k = 0; k < 3; k++) list->unused[k] = 0;
     }
 }
@@ -3375,9 +3383,9 @@ RAYT_KERNEL void __launch_bounds__(RAYT__LIST_MOST)
 
    A node in the stack that begins behind the hits of all rays is dropped. */
 enum {
-    RAYT__BUNDLE_STACK = 64, /* nodes; more are rare, and then the rays walk alone */
-    RAYT__BUNDLE_WARPS = 4,  /* of a block */
-    RAYT__ROUNDS = 8         /* at most, of a block of rayt_query: 128 rays each */
+    RAYT__BUNDLE_STACK = 64,   /* nodes; more are rare, and then the rays walk alone */
+    RAYT__QUERY_THREADS = 128, /* of a block of rayt_query */
+    RAYT__ROUNDS = 8           /* of such a block at most: a ray for each thread */
 };
 
 /* What a warp has in shared memory. */
@@ -3624,8 +3632,8 @@ static __device__ __forceinline__ bool rayt__walk_together(rayt__tree_view tree,
     return true;
 }
 
-/* The nearest spheres that the rays of a warp hit, as rayt__find_tree: together, if they are a bundle,
-   else alone. */
+/* The nearest spheres that the rays of a warp hit, as KINDS OF MEMORY has it: together, if they
+   are a bundle, else alone. */
 static __device__ __forceinline__ int rayt__find_bundles(rayt__tree_view tree,
                                                          rayt__together *shared, bool wanted,
                                                          bool any, rayt_unit_ray *ray)
@@ -3823,8 +3831,8 @@ RAYT_KERNEL void __launch_bounds__(RAYT__SORT_THREADS, RAYT__SORT_BLOCKS)
     !defined(RAYT__PART_TREE_KERNELS)
 #define RAYT__PART_TREE_KERNELS
 /* ============================== KERNELS TREE ================================================== */
-/* What BUILD and WALKS describe, for threads. One thread a sphere, a node or a ray; the bytes that
-   each kernel moves stand above it. Bounds, totals, queue, flags and meetings begin as 0. */
+/* What BUILD and WALKS describe, for threads: one a sphere, a child of a node, or a ray. The bytes that
+   each kernel of a build moves stand above it. Bounds, totals, queue, flags and meetings begin as 0. */
 
 /* The bounds of every `step`-th sphere from `first` on, the thread's own, and of the whole block; to
    `most`, shared memory that begins as 0. */
@@ -4122,18 +4130,14 @@ static __device__ __forceinline__ void rayt__write(const rayt__build *build, ray
 {
     int lane = (int)threadIdx.x % RAYT__WIDTH, shift = (int)threadIdx.x % 32 - lane;
     int size = own->last - own->first + 1, inner = size > RAYT__LEAF_MOST;
-    unsigned ex = rayt__exponent(all.low_x, all.high_x);
-    unsigned ey = rayt__exponent(all.low_y, all.high_y);
-    unsigned ez = rayt__exponent(all.low_z, all.high_z);
-    float x = rayt__origin(all.low_x, ex), y = rayt__origin(all.low_y, ey);
-    float z = rayt__origin(all.low_z, ez);
+    rayt__raster grid = rayt__raster_of(all);
     unsigned char *bytes = (unsigned char *)planes + lane % 4 * 2 + lane / 4;
-    bytes[0] = (unsigned char)(size ? rayt__step_low(own->box.low_x, x, ex) : 0);
-    bytes[8] = (unsigned char)(size ? rayt__step_low(own->box.low_y, y, ey) : 0);
-    bytes[16] = (unsigned char)(size ? rayt__step_low(own->box.low_z, z, ez) : 0);
-    bytes[24] = (unsigned char)(size ? rayt__step_high(own->box.high_x, x, ex) : 0);
-    bytes[32] = (unsigned char)(size ? rayt__step_high(own->box.high_y, y, ey) : 0);
-    bytes[40] = (unsigned char)(size ? rayt__step_high(own->box.high_z, z, ez) : 0);
+    bytes[0] = (unsigned char)(size ? rayt__step_low(own->box.low_x, grid.x, grid.ex) : 0);
+    bytes[8] = (unsigned char)(size ? rayt__step_low(own->box.low_y, grid.y, grid.ey) : 0);
+    bytes[16] = (unsigned char)(size ? rayt__step_low(own->box.low_z, grid.z, grid.ez) : 0);
+    bytes[24] = (unsigned char)(size ? rayt__step_high(own->box.high_x, grid.x, grid.ex) : 0);
+    bytes[32] = (unsigned char)(size ? rayt__step_high(own->box.high_y, grid.y, grid.ey) : 0);
+    bytes[40] = (unsigned char)(size ? rayt__step_high(own->box.high_z, grid.z, grid.ez) : 0);
     unsigned nodes = __ballot_sync(0xffffffffu, inner) >> shift & 255;
     unsigned leaves = (inner ? 8 : (1u << size) - 1) << 4 * lane;
 #pragma unroll
@@ -4142,8 +4146,8 @@ static __device__ __forceinline__ void rayt__write(const rayt__build *build, ray
     leaves ^= inners;
     int room = rayt__lanes_before(inner ? rayt__room(size) : 0);
     int spheres = rayt__lanes_before(inner ? size : 0), to = task->node;
-    uint4 words = {rayt__bits_of(x), rayt__bits_of(y), rayt__bits_of(z),
-                   rayt__exponents(ex, ey, ez) | nodes << 24};
+    uint4 words = {rayt__bits_of(grid.x), rayt__bits_of(grid.y), rayt__bits_of(grid.z),
+                   rayt__exponents(grid) | nodes << 24};
     uint4 links = {(unsigned)task->room, (unsigned)task->sphere, leaves, inners};
     __syncwarp();
     if (lane == 1) words = links;
@@ -4265,17 +4269,19 @@ static __device__ __forceinline__ int2 rayt__answer(int index, float t, bool any
     return make_int2(index, index < 0 ? 0 : __float_as_int(t));
 }
 
-/* A block asks for 128 `rounds` rays, 32 neighbours at a time. Those that are side by side are a
-   bundle. The others walk alone: a lane whose ray has ended waits until `enough` of its warp have;
-   then they take the next rays together. */
-RAYT_KERNEL void __launch_bounds__(128, 8)
+/* A block asks for RAYT__QUERY_THREADS `rounds` rays, 32 neighbours at a time. Those that are side by
+   side are a bundle. The others walk alone: a lane whose ray has ended waits until `enough` of its warp
+   have; then they take the next rays together. */
+RAYT_KERNEL void __launch_bounds__(RAYT__QUERY_THREADS, 8)
     rayt_query_rays(rayt__tree_view tree, const rayt_ray *__restrict__ rays, int count, int rounds,
                     int enough, bool any, int2 *__restrict__ found)
 {
-    __shared__ int taken, left, alone[RAYT__ROUNDS * RAYT__BUNDLE_WARPS];
-    __shared__ rayt__together together[RAYT__BUNDLE_WARPS];
-    int lane = (int)threadIdx.x % 32, begin = (int)blockIdx.x * 128 * rounds, own = -1;
-    int end = count - begin < 128 * rounds ? count : begin + 128 * rounds;
+    __shared__ int taken, left, alone[RAYT__ROUNDS * RAYT__QUERY_THREADS / 32];
+    __shared__ rayt__together together[RAYT__QUERY_THREADS / 32];
+    int lane = (int)threadIdx.x % 32, own = -1;
+    int begin = (int)blockIdx.x * RAYT__QUERY_THREADS * rounds;
+    int end =
+        count - begin < RAYT__QUERY_THREADS * rounds ? count : begin + RAYT__QUERY_THREADS * rounds;
     if (threadIdx.x == 0) taken = left = 0;
     __syncthreads();
     for (;;) {
@@ -4327,11 +4333,11 @@ RAYT_KERNEL void __launch_bounds__(128, 8)
     }
 }
 
-RAYT_KERNEL void __launch_bounds__(128)
+RAYT_KERNEL void __launch_bounds__(RAYT__QUERY_THREADS)
     rayt_query_balls(rayt__tree_view tree, const float4 *__restrict__ points, int count,
                      int *__restrict__ counts, int *lists, int capacity)
 {
-    int i = blockIdx.x * 128 + threadIdx.x;
+    int i = blockIdx.x * RAYT__QUERY_THREADS + threadIdx.x;
     if (i >= count) return;
     counts[i] = rayt__tree_within(tree, __ldg(&points[i]), lists + (size_t)i * capacity, capacity);
 }
@@ -4771,7 +4777,7 @@ static __host__ __device__ __forceinline__ unsigned char rayt__toned(const rayt_
 }
 #endif
 /* src/raytrace/trace/kinds.cuh. Where rays find the spheres: the nearest one by each kind of memory.
-   Uses: config.h, intersection.cuh, kernels/constant.cuh, trace/.
+   Uses: config.h, intersection.cuh, kernels/constant.cuh, hit.cuh, path.cuh.
    Used by: instances.h, kernel.cuh, trace/host/. */
 #if RAYT__KERNELS && defined(RAYT_WITH_TRACE) && !defined(RAYT__EMIT) && !defined(RAYT__PART_KINDS)
 #define RAYT__PART_KINDS
@@ -4784,12 +4790,16 @@ static __host__ __device__ __forceinline__ unsigned char rayt__toned(const rayt_
    order. Hence a warp still asks for one sphere at a time, although its rays go everywhere, as long
    as its lanes walk together. Lanes wait that have found the shadow, or have no path left.
 
-   These differ in what the walk reads. The sphere that is hit is read once more, with its colour and
-   material, by rayt__advance, from global memory. */
+   These differ in what the walk reads. RAYT_TREE has CLUSTERS, BUNDLES or WALKS instead. Of two spheres
+   in the way of a light they may find another one than a loop does: both are in the way.
+
+   The sphere that is hit is read once more, with its colour and material, by rayt__advance, from
+   global memory. */
 enum {
     RAYT__TRACE_THREADS = 128,
     RAYT__TRACE_PIXELS = 256, /* of the largest tile, 16 x 16 */
     RAYT__ENOUGH = 16, /* RAYT_TREE: rays of a warp that have ended before their paths go on */
+    RAYT__MANY_SAMPLES = 16, /* from so many on tiles are small, and rays of RAYT_TREE no bundles */
     RAYT__PART_BALLS = 256
 };
 
@@ -4882,18 +4892,6 @@ static __device__ __forceinline__ int rayt__find_shared(const rayt__trace_view *
     return found;
 }
 
-/* The tree holds the spheres in an order of its own, and their indices. Of two spheres in the way of a
-   light it may find another one than a loop does: both are in the way. */
-static __host__ __device__ __forceinline__ int rayt__find_tree(const rayt__trace_view *view,
-                                                               bool wanted, bool any,
-                                                               rayt_unit_ray *ray)
-{
-    float t;
-    int found = wanted ? rayt__tree_nearest(view->tree, *ray, any, &t) : (int)RAYT__NO_SPHERE;
-    if (found >= 0) ray->t_max = t;
-    return found;
-}
-
 /* Fills the table of RAYT_CONSTANT, by its address as device memory. */
 RAYT_KERNEL void __launch_bounds__(RAYT__TRACE_THREADS)
     rayt_trace_fill(const rayt_sphere *spheres, int count, float4 *table)
@@ -4926,13 +4924,15 @@ RAYT_KERNEL void __launch_bounds__(RAYT__TRACE_THREADS)
    Between rays a path stays in shared memory, 15 words a thread: an odd number, so that the lanes of
    a warp are in different banks. The walk has the registers to itself, some 16 more.
 
-   RAYT_TREE has three kernels. For up to 512 spheres there is no walk: rays of a warp test all CLUSTERS
-   together. For more, and below 16 samples, a warp takes 32 neighbouring paths when all of its paths
-   have ended, so that their rays can be BUNDLES. Else rays of a warp go through the tree in different
-   times: when some have ended, their paths go on, and the walks of the others later (rayt__walk_on).
+   RAYT_TREE has three kernels. For up to RAYT__LIST_MOST spheres there is no walk: rays of a warp test
+   all CLUSTERS together. For more, and below RAYT__MANY_SAMPLES, a warp takes 32 neighbouring paths when
+   all of its paths have ended, so that their rays can be BUNDLES. Else rays of a warp go through the
+   tree in different times: when some have ended, their paths go on, and the walks of the others later
+   (rayt__walk_on).
 
-   A test that misses is 26 instructions on sm_90a (nvcc 13.0); no kind takes more than 64 registers,
-   so that 8 blocks fit a multiprocessor. What bounds it: these instructions, and lanes that wait. */
+   A test that misses is 26 instructions on sm_90a (nvcc 13.0). No kind takes more than 64 registers, so
+   that 8 blocks fit a multiprocessor; with bundles that takes 72 bytes of spills a thread. What bounds
+   it: these instructions, and lanes that wait. */
 RAYT_KERNEL void __launch_bounds__(RAYT__TRACE_THREADS, 8)
     RAYT__TRACE(rayt__trace_view view, uchar4 *image)
 {
@@ -4946,7 +4946,7 @@ RAYT_KERNEL void __launch_bounds__(RAYT__TRACE_THREADS, 8)
         sums[i / RAYT__TRACE_PIXELS][i % RAYT__TRACE_PIXELS] = 0;
     if (threadIdx.x == 0) next = 0;
 #ifdef RAYT__BUNDLES
-    __shared__ rayt__together together[RAYT__BUNDLE_WARPS];
+    __shared__ rayt__together together[RAYT__TRACE_THREADS / 32];
 #endif
 #ifdef RAYT__LISTS
     __shared__ rayt__clusters list;
@@ -6008,11 +6008,16 @@ static inline size_t rayt__node_count(int count)
     return count > 1 ? ((size_t)count + 3) / 4 : 1;
 }
 
-static inline size_t rayt__tree_bytes(int count)
+/* Where the list begins, or would. */
+static inline size_t rayt__list_at(int count)
 {
-    size_t bytes = rayt__node_count(count) * (RAYT__NODE_WORDS * 4) + (size_t)count * 20;
-    if (count > RAYT__LIST_MOST) return bytes;
-    return (bytes + 15) / 16 * 16 + sizeof(rayt__clusters) + (RAYT__SLOTS + RAYT__APART) * 4;
+    return (rayt__node_count(count) * (RAYT__NODE_WORDS * 4) + (size_t)count * 20 + 15) / 16 * 16;
+}
+
+static inline size_t rayt__tree_bytes(int count, bool on_host)
+{
+    size_t list = sizeof(rayt__clusters) + (RAYT__SLOTS + RAYT__APART) * 4;
+    return rayt__list_at(count) + (count <= RAYT__LIST_MOST && !on_host ? list : 0);
 }
 
 static inline rayt__tree_view rayt__view(const rayt_tree *tree)
@@ -6021,8 +6026,8 @@ static inline rayt__tree_view rayt__view(const rayt_tree *tree)
     char *balls = memory + rayt__node_count(tree->count) * (RAYT__NODE_WORDS * 4);
     rayt__tree_view view = {(const uint4 *)memory, (const float4 *)balls,
                             (const int *)(balls + (size_t)tree->count * 16), NULL};
-    size_t end = ((size_t)(balls - memory) + (size_t)tree->count * 20 + 15) / 16 * 16;
-    if (tree->count <= RAYT__LIST_MOST && !tree->on_host) view.list = (const uint4 *)(memory + end);
+    if (tree->count <= RAYT__LIST_MOST && !tree->on_host)
+        view.list = (const uint4 *)(memory + rayt__list_at(tree->count));
     return view;
 }
 
@@ -6086,6 +6091,18 @@ static inline rayt__workplace rayt__make_workplace(char *memory, const rayt_tree
     w.build.balls = (float4 *)view.balls;
     w.build.indices = (int *)view.indices;
     return w;
+}
+
+/* A tree of the device must be on the one that is current. */
+static inline rayt_status rayt__check_device(const rayt_tree *tree)
+{
+    int device = 0;
+    rayt_status status = rayt__cuda(cudaGetDevice(&device), "cudaGetDevice");
+    if (status == RAYT_OK && tree->device != device)
+        status = rayt__fail(RAYT_ERROR_ARGUMENT,
+                            "tree is in the memory of device %d, but device %d is current",
+                            tree->device, device);
+    return status;
 }
 
 static inline rayt_status rayt__check_build(const rayt_tree *tree, const rayt_sphere *spheres,
@@ -6173,11 +6190,8 @@ RAYT_API rayt_status rayt_build(rayt_tree *tree, const rayt_sphere *spheres, int
     if (status != RAYT_OK) return status;
     int device = 0;
     status = rayt__cuda(cudaGetDevice(&device), "cudaGetDevice");
-    if (status == RAYT_OK && tree->memory != NULL && tree->device != device)
-        status = rayt__fail(RAYT_ERROR_ARGUMENT,
-                            "tree is in the memory of device %d, but device %d is current",
-                            tree->device, device);
-    size_t bytes = rayt__tree_bytes(count);
+    if (status == RAYT_OK && tree->memory != NULL) status = rayt__check_device(tree);
+    size_t bytes = rayt__tree_bytes(count, false);
     if (status == RAYT_OK && bytes > tree->bytes) {
         (void)cudaFree(tree->memory); /* waits for those who may still walk the old tree */
         tree->memory = NULL;
@@ -6227,14 +6241,14 @@ static inline RAYT__OPTIMIZE void rayt__sort_host(rayt__workplace *w, int shift)
     const int *order = back ? w->other_order : b->order;
     unsigned long long *to_keys = back ? b->keys : w->other_keys;
     int *to_order = back ? b->order : w->other_order;
-    for (int i = 0; i < b->count; i++) places[keys[i] >> shift & (RAYT__DIGITS - 1)]++;
+    for (int i = 0; i < b->count; i++) places[rayt__digit(keys[i], shift)]++;
     for (int k = 0; k < RAYT__DIGITS; k++) {
         int many = places[k];
         places[k] = sum;
         sum += many;
     }
     for (int i = 0; i < b->count; i++) {
-        int place = places[keys[i] >> shift & (RAYT__DIGITS - 1)]++;
+        int place = places[rayt__digit(keys[i], shift)]++;
         to_keys[place] = keys[i];
         to_order[place] = order[i];
     }
@@ -6257,6 +6271,14 @@ static inline RAYT__OPTIMIZE int rayt__codes_host(rayt__build *b)
         b->order[i] = i;
     }
     return count;
+}
+
+/* Is [first, last] the left half of its parent? It meets the neighbour from which it differs less. */
+static inline RAYT__OPTIMIZE bool rayt__is_left(const unsigned long long *keys, int count,
+                                                int first, int last)
+{
+    if (first == 0) return true;
+    return last < count - 1 && rayt__difference(keys, last) < rayt__difference(keys, first - 1);
 }
 
 /* The climbs of rayt_tree_merge, one after the other. Returns the name of the root. */
@@ -6347,15 +6369,11 @@ static inline RAYT__OPTIMIZE void rayt__write_host(const rayt__build *b, const r
             if (at[slot] >= 0) depths[slot] = -3e38f;
         at[rayt__deepest(depths)] = k;
     }
-    unsigned ex = rayt__exponent(all.low_x, all.high_x);
-    unsigned ey = rayt__exponent(all.low_y, all.high_y);
-    unsigned ez = rayt__exponent(all.low_z, all.high_z);
-    float x = rayt__origin(all.low_x, ex), y = rayt__origin(all.low_y, ey);
-    float z = rayt__origin(all.low_z, ez);
-    words[0] = rayt__bits_of(x);
-    words[1] = rayt__bits_of(y);
-    words[2] = rayt__bits_of(z);
-    words[3] = rayt__exponents(ex, ey, ez);
+    rayt__raster grid = rayt__raster_of(all);
+    words[0] = rayt__bits_of(grid.x);
+    words[1] = rayt__bits_of(grid.y);
+    words[2] = rayt__bits_of(grid.z);
+    words[3] = rayt__exponents(grid);
     words[4] = (unsigned)task->room;
     words[5] = (unsigned)task->sphere;
     for (int slot = 0; slot < RAYT__WIDTH; slot++) {
@@ -6374,12 +6392,12 @@ static inline RAYT__OPTIMIZE void rayt__write_host(const rayt__build *b, const r
                 b->balls[sphere] = rayt__ball_of(b->spheres, b->indices[sphere]);
             }
         }
-        words[8 + word] |= rayt__step_low(box.low_x, x, ex) << shift;
-        words[10 + word] |= rayt__step_low(box.low_y, y, ey) << shift;
-        words[12 + word] |= rayt__step_low(box.low_z, z, ez) << shift;
-        words[14 + word] |= rayt__step_high(box.high_x, x, ex) << shift;
-        words[16 + word] |= rayt__step_high(box.high_y, y, ey) << shift;
-        words[18 + word] |= rayt__step_high(box.high_z, z, ez) << shift;
+        words[8 + word] |= rayt__step_low(box.low_x, grid.x, grid.ex) << shift;
+        words[10 + word] |= rayt__step_low(box.low_y, grid.y, grid.ey) << shift;
+        words[12 + word] |= rayt__step_low(box.low_z, grid.z, grid.ez) << shift;
+        words[14 + word] |= rayt__step_high(box.high_x, grid.x, grid.ex) << shift;
+        words[16 + word] |= rayt__step_high(box.high_y, grid.y, grid.ey) << shift;
+        words[18 + word] |= rayt__step_high(box.high_z, grid.z, grid.ez) << shift;
     }
     for (int k = 0; k < RAYT__NODE_WORDS / 4; k++)
         b->nodes[(size_t)task->node * 5 + k] =
@@ -6415,7 +6433,7 @@ RAYT_API rayt_status rayt_build_host(rayt_tree *tree, const rayt_sphere *spheres
     if (tree->memory != NULL && !tree->on_host)
         return rayt__fail(RAYT_ERROR_ARGUMENT,
                           "tree is in device memory: rayt_tree_free it, or rayt_build again");
-    size_t bytes = rayt__tree_bytes(count);
+    size_t bytes = rayt__tree_bytes(count, true);
     if (bytes > tree->bytes) {
         free(tree->memory);
         memset(tree, 0, sizeof *tree);
@@ -6442,7 +6460,7 @@ RAYT_API rayt_status rayt_build_host(rayt_tree *tree, const rayt_sphere *spheres
 #endif
 /* src/raytrace/trace/host/query.h. Questions to trees.
    Uses: config.h, types.h, host/, trace/, build.h.
-   Used by: trace/tree.h, trace.h, view.h, callers. */
+   Used by: trace/tree.h, view.h, callers. */
 #if defined(RAYT_WITH_TRACE) && RAYT__HOST && !defined(RAYT__EMIT) && !defined(RAYT__PART_QUERY)
 #define RAYT__PART_QUERY
 /* ============================== QUERIES ======================================================= */
@@ -6466,18 +6484,6 @@ static inline rayt_status rayt__check_tree(const rayt_tree *tree, int count)
     return RAYT_OK;
 }
 
-/* A tree of the device must be on the one that is current. */
-static inline rayt_status rayt__check_device(const rayt_tree *tree)
-{
-    int device = 0;
-    rayt_status status = rayt__cuda(cudaGetDevice(&device), "cudaGetDevice");
-    if (status == RAYT_OK && tree->device != device)
-        status = rayt__fail(RAYT_ERROR_ARGUMENT,
-                            "tree is in the memory of device %d, but device %d is current",
-                            tree->device, device);
-    return status;
-}
-
 /* How many rays fill a device with one round a block, as KERNELS TREE has rounds; tests have fewer. */
 #ifndef RAYT__ROUND
 #define RAYT__ROUND 131072
@@ -6485,7 +6491,8 @@ static inline rayt_status rayt__check_device(const rayt_tree *tree)
 
 static inline cudaLaunchConfig_t rayt__query_config(int count, cudaStream_t stream)
 {
-    return rayt__config((unsigned)(count - 1) / 128 + 1, 128, stream);
+    return rayt__config((unsigned)(count - 1) / RAYT__QUERY_THREADS + 1, RAYT__QUERY_THREADS,
+                        stream);
 }
 
 static inline RAYT__OPTIMIZE void rayt__query_host(const rayt_tree *tree, const rayt_ray *rays,
@@ -6777,7 +6784,7 @@ static inline void rayt__set_quality(rayt__trace_view *view, const rayt_quality 
     int bits = 20; /* sums of `samples` numbers up to 16 scale stay below 2^32 */
     while (16.0 * (double)quality->samples * (double)(1 << bits) > 2147483648.0) bits--;
     view->samples = quality->samples;
-    view->tile_bits = quality->samples < 16 ? 4 : 3;
+    view->tile_bits = quality->samples < RAYT__MANY_SAMPLES ? 4 : 3;
     view->depth = quality->depth;
     view->scale = (float)(1 << bits);
     view->gamma = quality->gamma;
@@ -6864,7 +6871,7 @@ static inline rayt_status rayt__launch_trace(rayt_where where, const rayt__trace
     case RAYT_TREE:
         if (view->tree.list != NULL)
             return rayt__launched(cudaLaunchKernelEx(&config, rayt_trace_list, *view, band));
-        if (view->samples < 16)
+        if (view->samples < RAYT__MANY_SAMPLES)
             return rayt__launched(cudaLaunchKernelEx(&config, rayt_trace_bundles, *view, band));
         return rayt__launched(cudaLaunchKernelEx(&config, rayt_trace_tree, *view, band));
     default: return rayt__launched(cudaLaunchKernelEx(&config, rayt_trace_shared, *view, band));
@@ -7029,8 +7036,13 @@ enum { RAYT__MAX_CREW = 256 };
 static inline RAYT__OPTIMIZE int rayt__find_cpu(const rayt__trace_view *view, bool any,
                                                 rayt_unit_ray *ray)
 {
-    if (view->has_tree) return rayt__find_tree(view, true, any, ray);
     int found = RAYT__NO_SPHERE;
+    if (view->has_tree) {
+        float t;
+        found = rayt__tree_nearest(view->tree, *ray, any, &t);
+        if (found >= 0) ray->t_max = t;
+        return found;
+    }
     for (int i = 0; i < view->count; i++) {
         float b, discriminant;
         const rayt_sphere *sphere = &view->spheres[i];

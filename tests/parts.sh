@@ -73,6 +73,16 @@ else
     not_ok "what is made to be pasted from src/raytrace has no private name: $private"
 fi
 
+contents=$(sed -n '/^   CONTENTS/,$p' src/raytrace/manual.h | tr -s ' \n' ' ')
+missing=$(grep -rhoP '^/\* =+ \K.*?(?= =+)' src/raytrace | while read -r name; do
+    case "$contents" in *"${name#*: }"*) ;; *) echo "$name" ;; esac
+done)
+if [ -n "$contents" ] && [ -z "$missing" ]; then
+    ok "CONTENTS of src/raytrace/manual.h has all sections"
+else
+    not_ok "CONTENTS of src/raytrace/manual.h has no $missing"
+fi
+
 # --- functions: at most 8 parameters, public ones and what runs on a device apart; 100 lines, kernels 200 ---
 # functions FOLDER: kind, lines, parameters, file and line of each. Parts are formatted: a function begins
 # with a line that is not indented, and its braces stand alone in the first column.

@@ -8,7 +8,8 @@
 
      bounds   the box of all centres, and how many spheres a ray can hit at all
      codes    48-bit Morton code of each centre: 16 bits an axis, on a grid of cubes
-     SORT     spheres in the order of their codes, six passes
+     SORT     spheres in the order of their codes, six passes; up to RAYT__FEW spheres have bounds,
+              codes and order by one kernel
      merge    a binary tree, from the leaves up, with boxes. Two neighbours i, i + 1 differ first in
               some bit of their codes (if those are equal, of i); the less that bit is worth, the
               earlier they meet. C. Apetrei ("Fast and Simple Agglomerative LBVH Construction",
@@ -144,14 +145,6 @@ static __host__ __device__ __forceinline__ unsigned long long rayt__difference(
     return difference ? difference + 0xffffffffull : (unsigned)i ^ ((unsigned)i + 1);
 }
 
-/* Is [first, last] the left half of its parent? It meets the neighbour from which it differs less. */
-static __host__ __device__ __forceinline__ bool rayt__is_left(const unsigned long long *keys,
-                                                              int count, int first, int last)
-{
-    if (first == 0) return true;
-    return last < count - 1 && rayt__difference(keys, last) < rayt__difference(keys, first - 1);
-}
-
 /* The box of a range of sorted spheres whose pair is done. */
 static __host__ __device__ __forceinline__ rayt__box rayt__range_box(const rayt__build *build,
                                                                      int first, int last, int name)
@@ -235,10 +228,28 @@ static __host__ __device__ __forceinline__ float rayt__origin(float low, unsigne
     return low - rayt__float_of(e << 23) - fabsf(low) * 2.384185791015625e-7f;
 }
 
-static __host__ __device__ __forceinline__ unsigned rayt__exponents(unsigned x, unsigned y,
-                                                                    unsigned z)
+/* The grid of a box: its origin, and the exponents of its steps. */
+typedef struct rayt__raster {
+    float x, y, z;
+    unsigned ex, ey, ez;
+} rayt__raster;
+
+static __host__ __device__ __forceinline__ rayt__raster rayt__raster_of(rayt__box box)
 {
-    return (x | y << 8 | z << 16) + (RAYT__BIAS - 127) * 0x10101u;
+    rayt__raster raster;
+    raster.ex = rayt__exponent(box.low_x, box.high_x);
+    raster.ey = rayt__exponent(box.low_y, box.high_y);
+    raster.ez = rayt__exponent(box.low_z, box.high_z);
+    raster.x = rayt__origin(box.low_x, raster.ex);
+    raster.y = rayt__origin(box.low_y, raster.ey);
+    raster.z = rayt__origin(box.low_z, raster.ez);
+    return raster;
+}
+
+/* Its exponents as a node has them. */
+static __host__ __device__ __forceinline__ unsigned rayt__exponents(rayt__raster raster)
+{
+    return (raster.ex | raster.ey << 8 | raster.ez << 16) + (RAYT__BIAS - 127) * 0x10101u;
 }
 
 /* The steps of planes from an origin, rounded outwards, with the 5/8 of a step that MEET needs to

@@ -22,9 +22,9 @@
 
    A node in the stack that begins behind the hits of all rays is dropped. */
 enum {
-    RAYT__BUNDLE_STACK = 64, /* nodes; more are rare, and then the rays walk alone */
-    RAYT__BUNDLE_WARPS = 4,  /* of a block */
-    RAYT__ROUNDS = 8         /* at most, of a block of rayt_query: 128 rays each */
+    RAYT__BUNDLE_STACK = 64,   /* nodes; more are rare, and then the rays walk alone */
+    RAYT__QUERY_THREADS = 128, /* of a block of rayt_query */
+    RAYT__ROUNDS = 8           /* of such a block at most: a ray for each thread */
 };
 
 /* What a warp has in shared memory. */
@@ -271,8 +271,8 @@ static __device__ __forceinline__ bool rayt__walk_together(rayt__tree_view tree,
     return true;
 }
 
-/* The nearest spheres that the rays of a warp hit, as rayt__find_tree: together, if they are a bundle,
-   else alone. */
+/* The nearest spheres that the rays of a warp hit, as KINDS OF MEMORY has it: together, if they
+   are a bundle, else alone. */
 static __device__ __forceinline__ int rayt__find_bundles(rayt__tree_view tree,
                                                          rayt__together *shared, bool wanted,
                                                          bool any, rayt_unit_ray *ray)

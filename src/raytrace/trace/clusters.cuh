@@ -27,12 +27,12 @@ enum {
     RAYT__SLOTS = RAYT__CLUSTER * RAYT__CLUSTERS
 };
 
-/* Cluster k has spheres 8 k .. 8 k + 7, and its box is the half k / 16 % 2 of a pair. Of 4 pairs, 8
-   clusters, one after the other:
+/* Cluster k has spheres 8 k .. 8 k + 7. Boxes of clusters k and k + 16 are a pair of halves, k in the
+   lower one. planes[n] has two pairs, so four clusters; a word is a pair:
 
-        planes[][0]   c of x, x, of y, y
-              [1]   c of z, z, h of x, x         of two pairs each
-              [2]   h of y, y, of z, z
+        planes[n][0]   low + high of x, x, of y, y
+                 [1]   low + high of z, z, high - low of x, x
+                 [2]   high - low of y, y, of z, z
 */
 typedef struct RAYT_ALIGN rayt__clusters {
     float4 balls[RAYT__SLOTS + RAYT__APART]; /* those apart at the end; NaN where there is none */
@@ -49,7 +49,8 @@ static __host__ __device__ __forceinline__ const int *rayt__list_indices(rayt__t
     return (const int *)((const rayt__clusters *)tree.list + 1);
 }
 
-/* Where a plane of a cluster is, c of x, y, z or h of x, y, z, among the halves of `planes`. */
+/* Where a plane of a cluster is among the halves of `planes`: 0 .. 2 for low + high of x, y, z, 3 .. 5
+   for high - low. */
 static __host__ __device__ __forceinline__ int rayt__plane_at(int cluster, int plane)
 {
     int word = cluster / 32, pair = cluster % 16, upper = cluster / 16 % 2;
@@ -165,9 +166,9 @@ static __device__ __forceinline__ bool rayt__behind(const rayt_unit_ray *ray, fl
            discriminant > square * 3.814697265625e-6f;
 }
 
-/* The nearest spheres that the rays of a warp hit, as rayt__find_tree; all lanes come here. Where
-   some have nothing to do the others wait, so there are three parts, each for all: boxes, balls of the
-   clusters that are met, and hits. Between them a lane keeps up to 4 clusters, 16 bits each: which
+/* The nearest spheres that the rays of a warp hit, as KINDS OF MEMORY has it; all lanes come here.
+   Where some have nothing to do the others wait, so there are three parts, each for all: boxes, balls of
+   the clusters that are met, and hits. Between them a lane keeps up to 4 clusters, 16 bits each: which
    balls, and the number of the cluster. The spheres apart are cluster RAYT__CLUSTERS. */
 static __device__ __forceinline__ int rayt__find_clusters(const rayt__clusters *list,
                                                           const int *indices, bool wanted, bool any,
@@ -318,7 +319,8 @@ RAYT_KERNEL void __launch_bounds__(RAYT__LIST_MOST)
     float4 nothing = make_float4(none, none, none, none), ball = nothing;
     if (thread < count) ball = rayt__ball_of(spheres, thread);
     bool solid = rayt_solid(ball);
-    keys[thread] = (solid ? rayt__bits_of(ball.w) & ~511u : 0) | (511u - (unsigned)thread);
+    keys[thread] = (solid ? rayt__bits_of(ball.w) & ~(RAYT__LIST_MOST - 1u) : 0) |
+                   (RAYT__LIST_MOST - 1u - (unsigned)thread);
     list->balls[thread] = nothing;
     if (thread < RAYT__APART) list->balls[RAYT__SLOTS + thread] = nothing;
     __syncthreads();
@@ -338,7 +340,7 @@ RAYT_KERNEL void __launch_bounds__(RAYT__LIST_MOST)
 
     rayt__box outside = {RAYT_FAR * 8,  RAYT_FAR * 8,  RAYT_FAR * 8,
                          -RAYT_FAR * 8, -RAYT_FAR * 8, -RAYT_FAR * 8};
-    int first = 0, last = (many + 7) / 8, owner = 0;
+    int first = 0, last = (many + RAYT__CLUSTER - 1) / RAYT__CLUSTER, owner = 0;
     for (int size = RAYT__CLUSTERS; size > 1; size /= 2) { /* clusters of the largest part */
         rayt__box box = outside;
         if (thread < many) {
@@ -356,7 +358,7 @@ RAYT_KERNEL void __launch_bounds__(RAYT__LIST_MOST)
             float x = all.high_x - all.low_x, y = all.high_y - all.low_y,
                   z = all.high_z - all.low_z;
             float centre = x >= y && x >= z ? ball.x : y >= z ? ball.y : ball.z;
-            keys[thread] = (rayt__sort_key(centre) & ~511u) | (unsigned)thread;
+            keys[thread] = (rayt__sort_key(centre) & ~(RAYT__LIST_MOST - 1u)) | (unsigned)thread;
         } else {
             keys[thread] = 0xffffffffu;
         }
@@ -395,28 +397,26 @@ RAYT_KERNEL void __launch_bounds__(RAYT__LIST_MOST)
             ((unsigned short *)list->planes)[rayt__plane_at(cluster, 3 + axis)] = 0x83ff;
         }
     }
-    unsigned ex = 1, ey = 1, ez = 1;
-    float x = 0, y = 0, z = 0;
+    rayt__raster grid = {0, 0, 0, 1, 1, 1};
     if (many > 0) {
-        rayt__box all = rayt__of_clusters(boxes, 0, (many + 7) / 8);
-        ex = rayt__exponent(all.low_x, all.high_x);
-        ey = rayt__exponent(all.low_y, all.high_y);
-        ez = rayt__exponent(all.low_z, all.high_z);
-        x = rayt__origin(all.low_x, ex) - rayt__float_of(ex << 23);
-        y = rayt__origin(all.low_y, ey) - rayt__float_of(ey << 23);
-        z = rayt__origin(all.low_z, ez) - rayt__float_of(ez << 23);
+        rayt__box all = rayt__of_clusters(boxes, 0, (many + RAYT__CLUSTER - 1) / RAYT__CLUSTER);
+        rayt__raster node = rayt__raster_of(all); /* boxes here have half a step more to spare */
+        grid.ex = node.ex, grid.ey = node.ey, grid.ez = node.ez;
+        grid.x = node.x - rayt__float_of(node.ex << 23);
+        grid.y = node.y - rayt__float_of(node.ey << 23);
+        grid.z = node.z - rayt__float_of(node.ez << 23);
         if (cluster * RAYT__CLUSTER < many) {
-            rayt__set_planes(list, cluster, 0, box.low_x, box.high_x, x, ex);
-            rayt__set_planes(list, cluster, 1, box.low_y, box.high_y, y, ey);
-            rayt__set_planes(list, cluster, 2, box.low_z, box.high_z, z, ez);
+            rayt__set_planes(list, cluster, 0, box.low_x, box.high_x, grid.x, grid.ex);
+            rayt__set_planes(list, cluster, 1, box.low_y, box.high_y, grid.y, grid.ey);
+            rayt__set_planes(list, cluster, 2, box.low_z, box.high_z, grid.z, grid.ez);
         }
     }
     if (thread == 0) {
-        list->x = x;
-        list->y = y;
-        list->z = z;
-        list->exponents = rayt__exponents(ex, ey, ez);
-        list->words = (many + 255) / 256;
+        list->x = grid.x;
+        list->y = grid.y;
+        list->z = grid.z;
+        list->exponents = rayt__exponents(grid);
+        list->words = (many + 32 * RAYT__CLUSTER - 1) / (32 * RAYT__CLUSTER);
         for (int k = 0; k < 3; k++) list->unused[k] = 0;
     }
 }

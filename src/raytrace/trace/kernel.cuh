@@ -22,13 +22,15 @@
    Between rays a path stays in shared memory, 15 words a thread: an odd number, so that the lanes of
    a warp are in different banks. The walk has the registers to itself, some 16 more.
 
-   RAYT_TREE has three kernels. For up to 512 spheres there is no walk: rays of a warp test all CLUSTERS
-   together. For more, and below 16 samples, a warp takes 32 neighbouring paths when all of its paths
-   have ended, so that their rays can be BUNDLES. Else rays of a warp go through the tree in different
-   times: when some have ended, their paths go on, and the walks of the others later (rayt__walk_on).
+   RAYT_TREE has three kernels. For up to RAYT__LIST_MOST spheres there is no walk: rays of a warp test
+   all CLUSTERS together. For more, and below RAYT__MANY_SAMPLES, a warp takes 32 neighbouring paths when
+   all of its paths have ended, so that their rays can be BUNDLES. Else rays of a warp go through the
+   tree in different times: when some have ended, their paths go on, and the walks of the others later
+   (rayt__walk_on).
 
-   A test that misses is 26 instructions on sm_90a (nvcc 13.0); no kind takes more than 64 registers,
-   so that 8 blocks fit a multiprocessor. What bounds it: these instructions, and lanes that wait. */
+   A test that misses is 26 instructions on sm_90a (nvcc 13.0). No kind takes more than 64 registers, so
+   that 8 blocks fit a multiprocessor; with bundles that takes 72 bytes of spills a thread. What bounds
+   it: these instructions, and lanes that wait. */
 RAYT_KERNEL void __launch_bounds__(RAYT__TRACE_THREADS, 8)
     RAYT__TRACE(rayt__trace_view view, uchar4 *image)
 {
@@ -42,7 +44,7 @@ RAYT_KERNEL void __launch_bounds__(RAYT__TRACE_THREADS, 8)
         sums[i / RAYT__TRACE_PIXELS][i % RAYT__TRACE_PIXELS] = 0;
     if (threadIdx.x == 0) next = 0;
 #ifdef RAYT__BUNDLES
-    __shared__ rayt__together together[RAYT__BUNDLE_WARPS];
+    __shared__ rayt__together together[RAYT__TRACE_THREADS / 32];
 #endif
 #ifdef RAYT__LISTS
     __shared__ rayt__clusters list;

@@ -4,8 +4,8 @@
     !defined(RAYT__PART_TREE_KERNELS)
 #define RAYT__PART_TREE_KERNELS
 /* ============================== KERNELS TREE ================================================== */
-/* What BUILD and WALKS describe, for threads. One thread a sphere, a node or a ray; the bytes that
-   each kernel moves stand above it. Bounds, totals, queue, flags and meetings begin as 0. */
+/* What BUILD and WALKS describe, for threads: one a sphere, a child of a node, or a ray. The bytes that
+   each kernel of a build moves stand above it. Bounds, totals, queue, flags and meetings begin as 0. */
 
 /* The bounds of every `step`-th sphere from `first` on, the thread's own, and of the whole block; to
    `most`, shared memory that begins as 0. */
@@ -303,18 +303,14 @@ static __device__ __forceinline__ void rayt__write(const rayt__build *build, ray
 {
     int lane = (int)threadIdx.x % RAYT__WIDTH, shift = (int)threadIdx.x % 32 - lane;
     int size = own->last - own->first + 1, inner = size > RAYT__LEAF_MOST;
-    unsigned ex = rayt__exponent(all.low_x, all.high_x);
-    unsigned ey = rayt__exponent(all.low_y, all.high_y);
-    unsigned ez = rayt__exponent(all.low_z, all.high_z);
-    float x = rayt__origin(all.low_x, ex), y = rayt__origin(all.low_y, ey);
-    float z = rayt__origin(all.low_z, ez);
+    rayt__raster grid = rayt__raster_of(all);
     unsigned char *bytes = (unsigned char *)planes + lane % 4 * 2 + lane / 4;
-    bytes[0] = (unsigned char)(size ? rayt__step_low(own->box.low_x, x, ex) : 0);
-    bytes[8] = (unsigned char)(size ? rayt__step_low(own->box.low_y, y, ey) : 0);
-    bytes[16] = (unsigned char)(size ? rayt__step_low(own->box.low_z, z, ez) : 0);
-    bytes[24] = (unsigned char)(size ? rayt__step_high(own->box.high_x, x, ex) : 0);
-    bytes[32] = (unsigned char)(size ? rayt__step_high(own->box.high_y, y, ey) : 0);
-    bytes[40] = (unsigned char)(size ? rayt__step_high(own->box.high_z, z, ez) : 0);
+    bytes[0] = (unsigned char)(size ? rayt__step_low(own->box.low_x, grid.x, grid.ex) : 0);
+    bytes[8] = (unsigned char)(size ? rayt__step_low(own->box.low_y, grid.y, grid.ey) : 0);
+    bytes[16] = (unsigned char)(size ? rayt__step_low(own->box.low_z, grid.z, grid.ez) : 0);
+    bytes[24] = (unsigned char)(size ? rayt__step_high(own->box.high_x, grid.x, grid.ex) : 0);
+    bytes[32] = (unsigned char)(size ? rayt__step_high(own->box.high_y, grid.y, grid.ey) : 0);
+    bytes[40] = (unsigned char)(size ? rayt__step_high(own->box.high_z, grid.z, grid.ez) : 0);
     unsigned nodes = __ballot_sync(0xffffffffu, inner) >> shift & 255;
     unsigned leaves = (inner ? 8 : (1u << size) - 1) << 4 * lane;
 #pragma unroll
@@ -323,8 +319,8 @@ static __device__ __forceinline__ void rayt__write(const rayt__build *build, ray
     leaves ^= inners;
     int room = rayt__lanes_before(inner ? rayt__room(size) : 0);
     int spheres = rayt__lanes_before(inner ? size : 0), to = task->node;
-    uint4 words = {rayt__bits_of(x), rayt__bits_of(y), rayt__bits_of(z),
-                   rayt__exponents(ex, ey, ez) | nodes << 24};
+    uint4 words = {rayt__bits_of(grid.x), rayt__bits_of(grid.y), rayt__bits_of(grid.z),
+                   rayt__exponents(grid) | nodes << 24};
     uint4 links = {(unsigned)task->room, (unsigned)task->sphere, leaves, inners};
     __syncwarp();
     if (lane == 1) words = links;
@@ -446,17 +442,19 @@ static __device__ __forceinline__ int2 rayt__answer(int index, float t, bool any
     return make_int2(index, index < 0 ? 0 : __float_as_int(t));
 }
 
-/* A block asks for 128 `rounds` rays, 32 neighbours at a time. Those that are side by side are a
-   bundle. The others walk alone: a lane whose ray has ended waits until `enough` of its warp have;
-   then they take the next rays together. */
-RAYT_KERNEL void __launch_bounds__(128, 8)
+/* A block asks for RAYT__QUERY_THREADS `rounds` rays, 32 neighbours at a time. Those that are side by
+   side are a bundle. The others walk alone: a lane whose ray has ended waits until `enough` of its warp
+   have; then they take the next rays together. */
+RAYT_KERNEL void __launch_bounds__(RAYT__QUERY_THREADS, 8)
     rayt_query_rays(rayt__tree_view tree, const rayt_ray *__restrict__ rays, int count, int rounds,
                     int enough, bool any, int2 *__restrict__ found)
 {
-    __shared__ int taken, left, alone[RAYT__ROUNDS * RAYT__BUNDLE_WARPS];
-    __shared__ rayt__together together[RAYT__BUNDLE_WARPS];
-    int lane = (int)threadIdx.x % 32, begin = (int)blockIdx.x * 128 * rounds, own = -1;
-    int end = count - begin < 128 * rounds ? count : begin + 128 * rounds;
+    __shared__ int taken, left, alone[RAYT__ROUNDS * RAYT__QUERY_THREADS / 32];
+    __shared__ rayt__together together[RAYT__QUERY_THREADS / 32];
+    int lane = (int)threadIdx.x % 32, own = -1;
+    int begin = (int)blockIdx.x * RAYT__QUERY_THREADS * rounds;
+    int end =
+        count - begin < RAYT__QUERY_THREADS * rounds ? count : begin + RAYT__QUERY_THREADS * rounds;
     if (threadIdx.x == 0) taken = left = 0;
     __syncthreads();
     for (;;) {
@@ -508,11 +506,11 @@ RAYT_KERNEL void __launch_bounds__(128, 8)
     }
 }
 
-RAYT_KERNEL void __launch_bounds__(128)
+RAYT_KERNEL void __launch_bounds__(RAYT__QUERY_THREADS)
     rayt_query_balls(rayt__tree_view tree, const float4 *__restrict__ points, int count,
                      int *__restrict__ counts, int *lists, int capacity)
 {
-    int i = blockIdx.x * 128 + threadIdx.x;
+    int i = blockIdx.x * RAYT__QUERY_THREADS + threadIdx.x;
     if (i >= count) return;
     counts[i] = rayt__tree_within(tree, __ldg(&points[i]), lists + (size_t)i * capacity, capacity);
 }

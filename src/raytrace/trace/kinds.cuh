@@ -1,5 +1,5 @@
 /* src/raytrace/trace/kinds.cuh. Where rays find the spheres: the nearest one by each kind of memory.
-   Uses: config.h, intersection.cuh, kernels/constant.cuh, trace/.
+   Uses: config.h, intersection.cuh, kernels/constant.cuh, hit.cuh, path.cuh.
    Used by: instances.h, kernel.cuh, trace/host/. */
 #if RAYT__KERNELS && defined(RAYT_WITH_TRACE) && !defined(RAYT__EMIT) && !defined(RAYT__PART_KINDS)
 #define RAYT__PART_KINDS
@@ -12,12 +12,16 @@
    order. Hence a warp still asks for one sphere at a time, although its rays go everywhere, as long
    as its lanes walk together. Lanes wait that have found the shadow, or have no path left.
 
-   These differ in what the walk reads. The sphere that is hit is read once more, with its colour and
-   material, by rayt__advance, from global memory. */
+   These differ in what the walk reads. RAYT_TREE has CLUSTERS, BUNDLES or WALKS instead. Of two spheres
+   in the way of a light they may find another one than a loop does: both are in the way.
+
+   The sphere that is hit is read once more, with its colour and material, by rayt__advance, from
+   global memory. */
 enum {
     RAYT__TRACE_THREADS = 128,
     RAYT__TRACE_PIXELS = 256, /* of the largest tile, 16 x 16 */
     RAYT__ENOUGH = 16, /* RAYT_TREE: rays of a warp that have ended before their paths go on */
+    RAYT__MANY_SAMPLES = 16, /* from so many on tiles are small, and rays of RAYT_TREE no bundles */
     RAYT__PART_BALLS = 256
 };
 
@@ -107,18 +111,6 @@ static __device__ __forceinline__ int rayt__find_shared(const rayt__trace_view *
         }
         __syncthreads(); /* everyone has read it before it is overwritten */
     }
-    return found;
-}
-
-/* The tree holds the spheres in an order of its own, and their indices. Of two spheres in the way of a
-   light it may find another one than a loop does: both are in the way. */
-static __host__ __device__ __forceinline__ int rayt__find_tree(const rayt__trace_view *view,
-                                                               bool wanted, bool any,
-                                                               rayt_unit_ray *ray)
-{
-    float t;
-    int found = wanted ? rayt__tree_nearest(view->tree, *ray, any, &t) : (int)RAYT__NO_SPHERE;
-    if (found >= 0) ray->t_max = t;
     return found;
 }
 

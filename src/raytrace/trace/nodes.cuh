@@ -49,12 +49,9 @@
 #define RAYT__LONGER     1.9073486328125e-6f    /* 2^-19 */
 
 /* Does the device have minima and maxima of two halves at a time? */
-#if defined(__CUDA_ARCH__) && !defined(RAYT__HALVES)
-#if __CUDA_ARCH__ >= 800
+#if defined(__CUDA_ARCH__) && __CUDA_ARCH__ >= 800
 #define RAYT__HALVES 1
-#endif
-#endif
-#ifndef RAYT__HALVES
+#else
 #define RAYT__HALVES 0
 #endif
 

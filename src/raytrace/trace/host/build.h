@@ -12,11 +12,16 @@ static inline size_t rayt__node_count(int count)
     return count > 1 ? ((size_t)count + 3) / 4 : 1;
 }
 
-static inline size_t rayt__tree_bytes(int count)
+/* Where the list begins, or would. */
+static inline size_t rayt__list_at(int count)
 {
-    size_t bytes = rayt__node_count(count) * (RAYT__NODE_WORDS * 4) + (size_t)count * 20;
-    if (count > RAYT__LIST_MOST) return bytes;
-    return (bytes + 15) / 16 * 16 + sizeof(rayt__clusters) + (RAYT__SLOTS + RAYT__APART) * 4;
+    return (rayt__node_count(count) * (RAYT__NODE_WORDS * 4) + (size_t)count * 20 + 15) / 16 * 16;
+}
+
+static inline size_t rayt__tree_bytes(int count, bool on_host)
+{
+    size_t list = sizeof(rayt__clusters) + (RAYT__SLOTS + RAYT__APART) * 4;
+    return rayt__list_at(count) + (count <= RAYT__LIST_MOST && !on_host ? list : 0);
 }
 
 static inline rayt__tree_view rayt__view(const rayt_tree *tree)
@@ -25,8 +30,8 @@ static inline rayt__tree_view rayt__view(const rayt_tree *tree)
     char *balls = memory + rayt__node_count(tree->count) * (RAYT__NODE_WORDS * 4);
     rayt__tree_view view = {(const uint4 *)memory, (const float4 *)balls,
                             (const int *)(balls + (size_t)tree->count * 16), NULL};
-    size_t end = ((size_t)(balls - memory) + (size_t)tree->count * 20 + 15) / 16 * 16;
-    if (tree->count <= RAYT__LIST_MOST && !tree->on_host) view.list = (const uint4 *)(memory + end);
+    if (tree->count <= RAYT__LIST_MOST && !tree->on_host)
+        view.list = (const uint4 *)(memory + rayt__list_at(tree->count));
     return view;
 }
 
@@ -90,6 +95,18 @@ static inline rayt__workplace rayt__make_workplace(char *memory, const rayt_tree
     w.build.balls = (float4 *)view.balls;
     w.build.indices = (int *)view.indices;
     return w;
+}
+
+/* A tree of the device must be on the one that is current. */
+static inline rayt_status rayt__check_device(const rayt_tree *tree)
+{
+    int device = 0;
+    rayt_status status = rayt__cuda(cudaGetDevice(&device), "cudaGetDevice");
+    if (status == RAYT_OK && tree->device != device)
+        status = rayt__fail(RAYT_ERROR_ARGUMENT,
+                            "tree is in the memory of device %d, but device %d is current",
+                            tree->device, device);
+    return status;
 }
 
 static inline rayt_status rayt__check_build(const rayt_tree *tree, const rayt_sphere *spheres,
@@ -177,11 +194,8 @@ RAYT_API rayt_status rayt_build(rayt_tree *tree, const rayt_sphere *spheres, int
     if (status != RAYT_OK) return status;
     int device = 0;
     status = rayt__cuda(cudaGetDevice(&device), "cudaGetDevice");
-    if (status == RAYT_OK && tree->memory != NULL && tree->device != device)
-        status = rayt__fail(RAYT_ERROR_ARGUMENT,
-                            "tree is in the memory of device %d, but device %d is current",
-                            tree->device, device);
-    size_t bytes = rayt__tree_bytes(count);
+    if (status == RAYT_OK && tree->memory != NULL) status = rayt__check_device(tree);
+    size_t bytes = rayt__tree_bytes(count, false);
     if (status == RAYT_OK && bytes > tree->bytes) {
         (void)cudaFree(tree->memory); /* waits for those who may still walk the old tree */
         tree->memory = NULL;
@@ -231,14 +245,14 @@ static inline RAYT__OPTIMIZE void rayt__sort_host(rayt__workplace *w, int shift)
     const int *order = back ? w->other_order : b->order;
     unsigned long long *to_keys = back ? b->keys : w->other_keys;
     int *to_order = back ? b->order : w->other_order;
-    for (int i = 0; i < b->count; i++) places[keys[i] >> shift & (RAYT__DIGITS - 1)]++;
+    for (int i = 0; i < b->count; i++) places[rayt__digit(keys[i], shift)]++;
     for (int k = 0; k < RAYT__DIGITS; k++) {
         int many = places[k];
         places[k] = sum;
         sum += many;
     }
     for (int i = 0; i < b->count; i++) {
-        int place = places[keys[i] >> shift & (RAYT__DIGITS - 1)]++;
+        int place = places[rayt__digit(keys[i], shift)]++;
         to_keys[place] = keys[i];
         to_order[place] = order[i];
     }
@@ -261,6 +275,14 @@ static inline RAYT__OPTIMIZE int rayt__codes_host(rayt__build *b)
         b->order[i] = i;
     }
     return count;
+}
+
+/* Is [first, last] the left half of its parent? It meets the neighbour from which it differs less. */
+static inline RAYT__OPTIMIZE bool rayt__is_left(const unsigned long long *keys, int count,
+                                                int first, int last)
+{
+    if (first == 0) return true;
+    return last < count - 1 && rayt__difference(keys, last) < rayt__difference(keys, first - 1);
 }
 
 /* The climbs of rayt_tree_merge, one after the other. Returns the name of the root. */
@@ -351,15 +373,11 @@ static inline RAYT__OPTIMIZE void rayt__write_host(const rayt__build *b, const r
             if (at[slot] >= 0) depths[slot] = -3e38f;
         at[rayt__deepest(depths)] = k;
     }
-    unsigned ex = rayt__exponent(all.low_x, all.high_x);
-    unsigned ey = rayt__exponent(all.low_y, all.high_y);
-    unsigned ez = rayt__exponent(all.low_z, all.high_z);
-    float x = rayt__origin(all.low_x, ex), y = rayt__origin(all.low_y, ey);
-    float z = rayt__origin(all.low_z, ez);
-    words[0] = rayt__bits_of(x);
-    words[1] = rayt__bits_of(y);
-    words[2] = rayt__bits_of(z);
-    words[3] = rayt__exponents(ex, ey, ez);
+    rayt__raster grid = rayt__raster_of(all);
+    words[0] = rayt__bits_of(grid.x);
+    words[1] = rayt__bits_of(grid.y);
+    words[2] = rayt__bits_of(grid.z);
+    words[3] = rayt__exponents(grid);
     words[4] = (unsigned)task->room;
     words[5] = (unsigned)task->sphere;
     for (int slot = 0; slot < RAYT__WIDTH; slot++) {
@@ -378,12 +396,12 @@ static inline RAYT__OPTIMIZE void rayt__write_host(const rayt__build *b, const r
                 b->balls[sphere] = rayt__ball_of(b->spheres, b->indices[sphere]);
             }
         }
-        words[8 + word] |= rayt__step_low(box.low_x, x, ex) << shift;
-        words[10 + word] |= rayt__step_low(box.low_y, y, ey) << shift;
-        words[12 + word] |= rayt__step_low(box.low_z, z, ez) << shift;
-        words[14 + word] |= rayt__step_high(box.high_x, x, ex) << shift;
-        words[16 + word] |= rayt__step_high(box.high_y, y, ey) << shift;
-        words[18 + word] |= rayt__step_high(box.high_z, z, ez) << shift;
+        words[8 + word] |= rayt__step_low(box.low_x, grid.x, grid.ex) << shift;
+        words[10 + word] |= rayt__step_low(box.low_y, grid.y, grid.ey) << shift;
+        words[12 + word] |= rayt__step_low(box.low_z, grid.z, grid.ez) << shift;
+        words[14 + word] |= rayt__step_high(box.high_x, grid.x, grid.ex) << shift;
+        words[16 + word] |= rayt__step_high(box.high_y, grid.y, grid.ey) << shift;
+        words[18 + word] |= rayt__step_high(box.high_z, grid.z, grid.ez) << shift;
     }
     for (int k = 0; k < RAYT__NODE_WORDS / 4; k++)
         b->nodes[(size_t)task->node * 5 + k] =
@@ -419,7 +437,7 @@ RAYT_API rayt_status rayt_build_host(rayt_tree *tree, const rayt_sphere *spheres
     if (tree->memory != NULL && !tree->on_host)
         return rayt__fail(RAYT_ERROR_ARGUMENT,
                           "tree is in device memory: rayt_tree_free it, or rayt_build again");
-    size_t bytes = rayt__tree_bytes(count);
+    size_t bytes = rayt__tree_bytes(count, true);
     if (bytes > tree->bytes) {
         free(tree->memory);
         memset(tree, 0, sizeof *tree);

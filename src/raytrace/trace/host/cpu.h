@@ -15,8 +15,13 @@ enum { RAYT__MAX_CREW = 256 };
 static inline RAYT__OPTIMIZE int rayt__find_cpu(const rayt__trace_view *view, bool any,
                                                 rayt_unit_ray *ray)
 {
-    if (view->has_tree) return rayt__find_tree(view, true, any, ray);
     int found = RAYT__NO_SPHERE;
+    if (view->has_tree) {
+        float t;
+        found = rayt__tree_nearest(view->tree, *ray, any, &t);
+        if (found >= 0) ray->t_max = t;
+        return found;
+    }
     for (int i = 0; i < view->count; i++) {
         float b, discriminant;
         const rayt_sphere *sphere = &view->spheres[i];

@@ -36,7 +36,7 @@ static inline rayt_status rayt__launch_trace(rayt_where where, const rayt__trace
     case RAYT_TREE:
         if (view->tree.list != NULL)
             return rayt__launched(cudaLaunchKernelEx(&config, rayt_trace_list, *view, band));
-        if (view->samples < 16)
+        if (view->samples < RAYT__MANY_SAMPLES)
             return rayt__launched(cudaLaunchKernelEx(&config, rayt_trace_bundles, *view, band));
         return rayt__launched(cudaLaunchKernelEx(&config, rayt_trace_tree, *view, band));
     default: return rayt__launched(cudaLaunchKernelEx(&config, rayt_trace_shared, *view, band));

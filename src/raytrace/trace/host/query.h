@@ -1,6 +1,6 @@
 /* src/raytrace/trace/host/query.h. Questions to trees.
    Uses: config.h, types.h, host/, trace/, build.h.
-   Used by: trace/tree.h, trace.h, view.h, callers. */
+   Used by: trace/tree.h, view.h, callers. */
 #if defined(RAYT_WITH_TRACE) && RAYT__HOST && !defined(RAYT__EMIT) && !defined(RAYT__PART_QUERY)
 #define RAYT__PART_QUERY
 /* ============================== QUERIES ======================================================= */
@@ -24,18 +24,6 @@ static inline rayt_status rayt__check_tree(const rayt_tree *tree, int count)
     return RAYT_OK;
 }
 
-/* A tree of the device must be on the one that is current. */
-static inline rayt_status rayt__check_device(const rayt_tree *tree)
-{
-    int device = 0;
-    rayt_status status = rayt__cuda(cudaGetDevice(&device), "cudaGetDevice");
-    if (status == RAYT_OK && tree->device != device)
-        status = rayt__fail(RAYT_ERROR_ARGUMENT,
-                            "tree is in the memory of device %d, but device %d is current",
-                            tree->device, device);
-    return status;
-}
-
 /* How many rays fill a device with one round a block, as KERNELS TREE has rounds; tests have fewer. */
 #ifndef RAYT__ROUND
 #define RAYT__ROUND 131072
@@ -43,7 +31,8 @@ static inline rayt_status rayt__check_device(const rayt_tree *tree)
 
 static inline cudaLaunchConfig_t rayt__query_config(int count, cudaStream_t stream)
 {
-    return rayt__config((unsigned)(count - 1) / 128 + 1, 128, stream);
+    return rayt__config((unsigned)(count - 1) / RAYT__QUERY_THREADS + 1, RAYT__QUERY_THREADS,
+                        stream);
 }
 
 static inline RAYT__OPTIMIZE void rayt__query_host(const rayt_tree *tree, const rayt_ray *rays,

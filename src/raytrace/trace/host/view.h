@@ -212,7 +212,7 @@ static inline void rayt__set_quality(rayt__trace_view *view, const rayt_quality 
     int bits = 20; /* sums of `samples` numbers up to 16 scale stay below 2^32 */
     while (16.0 * (double)quality->samples * (double)(1 << bits) > 2147483648.0) bits--;
     view->samples = quality->samples;
-    view->tile_bits = quality->samples < 16 ? 4 : 3;
+    view->tile_bits = quality->samples < RAYT__MANY_SAMPLES ? 4 : 3;
     view->depth = quality->depth;
     view->scale = (float)(1 << bits);
     view->gamma = quality->gamma;
