@@ -121,7 +121,7 @@ static inline void tmm__xhalf_thin_plan(const tmm__xproduct *p, tmm__plan *c)
     q.cuts = (p->allowed & TMM__CUT_K) && device->pools;
     const double tiles = ceil(q.thin / 16) * ceil(q.large / 32);
     if (TMM__TRIANGLE(p) || tiles * 256 > INT_MAX) return;
-    const size_t copied = tmm__xhalf_copied(p, 0, NULL, NULL) + tmm__xhalf_copied(p, 1, NULL, NULL);
+    const size_t copied = tmm__xhalf_copies(p);
     q.plain = copied > 0 && q.thin <= 128; /* else each line would be moved more than once */
     if (copied > 0 && !q.plain) {
         if (!(p->allowed & TMM__PACK) || !device->pools) return;
