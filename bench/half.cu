@@ -337,14 +337,18 @@ int main(int count, char **words)
     p.syrk = count > 1 && strcmp(words[1], "syrk") == 0;
     p.cold = count > 1 && strcmp(words[1], "cold") == 0;
     const int drawn = count > 1 && strcmp(words[1], "drawn") == 0;
-    const char *list = count > 2 && strcmp(words[1], "list") == 0 ? words[2] : NULL;
+    const int listed = count > 1 && strcmp(words[1], "list") == 0;
+    const char *list = listed && count > 2 ? words[2] : NULL;
     p.s = NULL;
     if (p.syrk || p.cold || drawn || list) count--, words++;
     if (list) count--, words++;
-    FILE *csv = count > 1 ? fopen(words[1], "w") : NULL;
+    const int lacks = listed && list == NULL; /* "list" is no file to write, either */
+    FILE *csv = count > 1 && !lacks ? fopen(words[1], "w") : NULL;
     if (count > 2 || (count > 1 && csv == NULL)) {
         fprintf(stderr, "usage: half [syrk | cold | drawn | list SHAPES.csv] [FILE.csv]: %s\n",
-                count > 2 ? words[2] : strerror(errno));
+                count > 2 ? words[2]
+                : lacks   ? "no SHAPES.csv"
+                          : strerror(errno));
         return 2;
     }
     demand(!cudaGetDeviceProperties(&device, 0), "device");
