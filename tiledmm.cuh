@@ -12836,7 +12836,7 @@ typedef struct tmm__half_thin_job {
     tmm__after after;
 #endif
     float *partials;               /* of slices, M x N each; NULL: of one slice C is stored */
-    int large_is_A, lines, thins;  /* of op(A) or op(B) */
+    int large_is_A;                /* else it is op(B) */
     int turned_large, turned_thin; /* operands that do not lie along k */
     int next_large, next_thin;     /* 0: all products of the batch share it, else 1 */
     int high, expected;       /* large lines of a tile, a multiple of 8; bytes that a stage gets */
@@ -19185,12 +19185,11 @@ static inline tmm_status tmm__xhalf_thin(tmm__xproduct *p, const tmm__plan *plan
     job.after = p->alpha.after;
 #endif
     job.large_is_A = plan->turned;
-    job.lines = (int)(plan->turned ? p->M : p->N), job.thins = (int)(plan->turned ? p->N : p->M);
     job.turned_large = plan->turned ? turned_A : turned_B;
     job.turned_thin = plan->turned ? turned_B : turned_A;
     job.next_large = p->batch > 1 && (plan->turned ? p->strideA : p->strideB) > 0;
     job.next_thin = p->batch > 1 && (plan->turned ? p->strideB : p->strideA) > 0;
-    job.cols = cols, job.across = (job.thins - 1) / cols + 1;
+    job.cols = cols, job.across = (int)((plan->turned ? p->N : p->M) - 1) / cols + 1;
     job.steps = (int)((p->K + 63) / 64), job.stages = plan->depth;
     job.stage = tmm__xhalf_thin_stage(p, cols);
     /* What does not lie along k comes in boxes of 64 lines. */
@@ -19216,7 +19215,7 @@ static inline tmm_status tmm__xhalf_thin(tmm__xproduct *p, const tmm__plan *plan
     *missing = slices != job.slices;
     if (*missing) return TMM_OK;
     job.partials = (float *)partials;
-    const long long down = (job.lines - 1) / high + 1;
+    const long long down = ((plan->turned ? p->M : p->N) - 1) / high + 1;
     const unsigned blocks = (unsigned)(down * job.across * plan->slices);
     void *arguments[] = {&maps[0], &maps[1], &p->C, &job};
     const tmm_status status =

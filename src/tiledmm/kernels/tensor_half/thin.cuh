@@ -26,7 +26,7 @@ typedef struct tmm__half_thin_job {
     tmm__after after;
 #endif
     float *partials;               /* of slices, M x N each; NULL: of one slice C is stored */
-    int large_is_A, lines, thins;  /* of op(A) or op(B) */
+    int large_is_A;                /* else it is op(B) */
     int turned_large, turned_thin; /* operands that do not lie along k */
     int next_large, next_thin;     /* 0: all products of the batch share it, else 1 */
     int high, expected;       /* large lines of a tile, a multiple of 8; bytes that a stage gets */

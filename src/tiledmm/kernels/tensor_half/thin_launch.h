@@ -184,12 +184,11 @@ static inline tmm_status tmm__xhalf_thin(tmm__xproduct *p, const tmm__plan *plan
     job.after = p->alpha.after;
 #endif
     job.large_is_A = plan->turned;
-    job.lines = (int)(plan->turned ? p->M : p->N), job.thins = (int)(plan->turned ? p->N : p->M);
     job.turned_large = plan->turned ? turned_A : turned_B;
     job.turned_thin = plan->turned ? turned_B : turned_A;
     job.next_large = p->batch > 1 && (plan->turned ? p->strideA : p->strideB) > 0;
     job.next_thin = p->batch > 1 && (plan->turned ? p->strideB : p->strideA) > 0;
-    job.cols = cols, job.across = (job.thins - 1) / cols + 1;
+    job.cols = cols, job.across = (int)((plan->turned ? p->N : p->M) - 1) / cols + 1;
     job.steps = (int)((p->K + 63) / 64), job.stages = plan->depth;
     job.stage = tmm__xhalf_thin_stage(p, cols);
     /* What does not lie along k comes in boxes of 64 lines. */
@@ -215,7 +214,7 @@ static inline tmm_status tmm__xhalf_thin(tmm__xproduct *p, const tmm__plan *plan
     *missing = slices != job.slices;
     if (*missing) return TMM_OK;
     job.partials = (float *)partials;
-    const long long down = (job.lines - 1) / high + 1;
+    const long long down = ((plan->turned ? p->M : p->N) - 1) / high + 1;
     const unsigned blocks = (unsigned)(down * job.across * plan->slices);
     void *arguments[] = {&maps[0], &maps[1], &p->C, &job};
     const tmm_status status =
