@@ -248,8 +248,8 @@
      type/api.h declarations of what each type has
      kernels/   KERNEL GLOBAL, KERNEL SHARED, KERNEL REGISTER (each can be cut out and used alone),
                 KERNEL PIPELINED, KERNEL SMALL, KERNEL SKINNY, KERNEL OUTER, KERNEL DIRECT,
-                KERNEL NARROW, KERNEL TENSOR, KERNEL TENSOR FLOAT, KERNEL TENSOR HALF,
-                KERNEL ALIGN, KERNEL TENSOR INT8, and the PLAN and LAUNCHER of each
+                KERNEL NARROW, KERNEL TENSOR, KERNEL TENSOR HALF, KERNEL THIN HALF, KERNEL ALIGN,
+                KERNEL TENSOR FLOAT, KERNEL TENSOR INT8, and the PLAN and LAUNCHER of each
                 The sizes of tiles are in lists of instances: search for _LIST(_)
      type/      CHOICE of TMM_AUTO, calls on the device, HOST LAYER, CPU REFERENCE
      READY-MADE, licence */
@@ -2861,7 +2861,7 @@ static inline double tmm__rate(int capability, tmm__family family, int type)
     const int tensor = family != TMM__COST_SIMPLE && family != TMM__COST_OUTER;
     if (type == TMM__TUNED_AS_FLOAT) return capability < 86 && capability != 61 ? 64 : 128;
     if (type == TMM__TUNED_AS_OTHER) return 64;
-    if (type == TMM__TUNED_AS_HALF) /* by mma.sync; of wgmma sm_90 gives it some 0.62 */
+    if (type == TMM__TUNED_AS_HALF) /* by mma.sync, of sm_90 some 0.62 of wgmma's */
         return capability == 80 ? 1024 : capability == 90 || capability == 100 ? 1280 : 512;
     if (capability == 60 || capability == 70) return 32;
     if (!many) return 2;
@@ -3389,6 +3389,8 @@ static inline tmm_status tmm__blame_operand(const tmm__operands *o, tmm_status s
 #define tmm__xhalf_boxed      TMM_FN(gemm__half_boxed)
 #define tmm__xhalf_by_wgmma   TMM_FN(gemm__half_by_wgmma)
 #define tmm__xhalf_copied     TMM_FN(gemm__half_copied)
+#define tmm__xhalf_copies     TMM_FN(gemm__half_copies)
+#define tmm__xhalf_copy       TMM_FN(gemm__half_copy)
 #define tmm__xhalf_last       TMM_FN(gemm__half_last)
 #define tmm__xhalf_ld         TMM_FN(gemm__half_ld)
 #define tmm__xhalf_make_map   TMM_FN(gemm__half_make_map)
@@ -8219,8 +8221,8 @@ TMM__DEVICE void tmm__xpipelined_store(TMM_OUT *c0, long long ldc, long long r, 
 }
 
 #ifdef TMM_WITH_EPILOGUE
-/* The same for the instance TN, as the kernel does it without epilogues: apart from these, or registers of
-   its main loop followed from theirs, which took 4%. */
+/* The same for the instance TN, as the kernel does it without epilogues. One function for both has other
+   registers in its main loop, which took 4%. */
 TMM__DEVICE void tmm__xpipelined_rows_tn(tmm__xpipelined_place place, long long ldc, long long M,
                                          long long N, TMM__ALPHA alpha, TMM_SCALAR beta,
                                          const TMM_SUM (*sum)[8], TMM_TYPE *shared, int thread,
@@ -8711,6 +8713,16 @@ TMM__DEVICE void tmm__barrier_init(unsigned barrier, int arrivals)
 TMM__DEVICE void tmm__barrier_arrive(unsigned barrier)
 {
     asm volatile("mbarrier.arrive.shared::cta.b64 _, [%0];" ::"r"(barrier) : "memory");
+}
+
+/* Arrives at the barrier that lies here in block `rank` of the cluster (PTX ISA 9.7, "mapa",
+   "mbarrier.arrive"). */
+TMM__DEVICE void tmm__barrier_arrive_at(unsigned barrier, unsigned rank)
+{
+    asm volatile("{\n.reg .b32 there;\nmapa.shared::cluster.u32 there, %0, %1;\n"
+                 "mbarrier.arrive.shared::cluster.b64 _, [there];\n}" ::"r"(barrier),
+                 "r"(rank)
+                 : "memory");
 }
 
 /* When all that the thread has copied by cp.async is there. */
@@ -11900,15 +11912,6 @@ TMM__DEVICE void tmm__half_boxes_wait(bool first)
         TMM__HALF_BOXES_WAIT(1);
 }
 
-/* Arrives at the barrier that is at this place in block `rank` of the cluster. */
-TMM__DEVICE void tmm__half_arrive(unsigned barrier, int rank)
-{
-    asm volatile("{\n.reg .b32 there;\nmapa.shared::cluster.u32 there, %0, %1;\n"
-                 "mbarrier.arrive.shared::cluster.b64 _, [there];\n}" ::"r"(barrier),
-                 "r"(rank)
-                 : "memory");
-}
-
 #define TMM__CLUSTER_MEETS()                                 \
     asm volatile("barrier.cluster.arrive.release.aligned;\n" \
                  "barrier.cluster.wait.acquire.aligned;" ::  \
@@ -12022,15 +12025,24 @@ TMM__DEVICE void tmm__xhalf_sum(float *c, int *stage, unsigned *parity, int step
         TMM__WGMMA_COMMIT();
         if (ahead && group == 0 && step == 1) asm volatile("bar.arrive 1, 256;" ::: "memory");
         TMM__WGMMA_WAIT(1);
-        if (before >= 0 && lane < cluster) tmm__half_arrive(empties + 8 * before, lane);
+        if (before >= 0 && lane < cluster) tmm__barrier_arrive_at(empties + 8 * before, lane);
         before = *stage;
         if (++*stage == count) *stage = 0, *parity ^= 1;
     }
     TMM__WGMMA_WAIT(0);
-    if (before >= 0 && lane < cluster) tmm__half_arrive(empties + 8 * before, lane);
+    if (before >= 0 && lane < cluster) tmm__barrier_arrive_at(empties + 8 * before, lane);
 #pragma unroll
     for (int i = 0; i < cols / 2; i++) asm volatile("" : "+f"(c[i])::"memory");
 }
+
+/* Two sums, rounded: neighbours in C. */
+TMM__DEVICE unsigned tmm__xhalf_two(float low, float high)
+{
+    unsigned two;
+    asm("cvt.rn." TMM__HALF_TYPE "x2.f32 %0, %1, %2;" : "=r"(two) : "f"(high), "f"(low));
+    return two;
+}
+
 #undef TMM__HALF_TYPE
 #endif
 /* src/tiledmm/kernels/tensor_half/wgmma_store.cuh. Elements of 16 bits by wgmma: how C is stored
@@ -12241,19 +12253,6 @@ TMM__DEVICE void tmm__xhalf_store(const tmm__half_job *job, TMM_OUT *C, float *o
 /* src/tiledmm/kernels/tensor_half/wgmma_boxes.cuh. Elements of 16 bits by wgmma: how C is stored by TMA.
    Uses: kernels/common/, wgmma.cuh, once/. Used by: wgmma_kernel.cuh. */
 #if defined(TMM__PASS) && TMM__EMIT_TYPE && TMM__HALF_TENSOR && TMM__WGMMA
-#if TMM__HALF_TENSOR == 1
-#define TMM__HALF_TYPE "f16"
-#else
-#define TMM__HALF_TYPE "bf16"
-#endif
-/* Two sums, rounded: neighbours in C. */
-TMM__DEVICE unsigned tmm__xhalf_two(float low, float high)
-{
-    unsigned two;
-    asm("cvt.rn." TMM__HALF_TYPE "x2.f32 %0, %1, %2;" : "=r"(two) : "f"(high), "f"(low));
-    return two;
-}
-
 /* What a lane has of a box, to shared memory: 16 bits, the row that stmatrix takes from it; 32 bits, where
    its first two lie. Odd rows of 32 bits begin with columns 16 on, so that four rows lie in different
    banks. */
@@ -12426,8 +12425,8 @@ TMM__DEVICE int tmm__xhalf_terms(const tmm__after *after)
 #endif
 
 #ifdef TMM_WITH_SYRK
-/* Stores 16 x 32 sums that the diagonal crosses, by threads; rows and columns as tmm__xhalf_activate has
-   them. */
+/* Stores 16 x 32 sums that the diagonal crosses, by threads. x: rows `row` and + 8 of a lane, pairs of
+   columns, 8 apart, from `col` on. */
 TMM__DEVICE void tmm__xhalf_diagonal(const tmm__half_job *job, TMM_OUT *C, const float *x, int row,
                                      int col)
 {
@@ -12614,7 +12613,6 @@ TMM__DEVICE void tmm__xhalf_more_boxes(const tmm__half_map *map, const tmm__half
 #endif
     tmm__xhalf_more_way(map, job, C, own, sum, at, warp, biases, cols, -1);
 }
-#undef TMM__HALF_TYPE
 
 /* Asks L2 for the lines of X, C or D, that a warp will read when it stores 16 rows from `row` on: a tile
    waits for memory at eight places else. */
@@ -12839,7 +12837,7 @@ typedef struct tmm__half_thin_job {
     tmm__after after;
 #endif
     float *partials;               /* of slices, M x N each; NULL: of one slice C is stored */
-    int large_is_A, lines, thins;  /* of op(A) or op(B) */
+    int large_is_A;                /* else it is op(B) */
     int turned_large, turned_thin; /* operands that do not lie along k */
     int next_large, next_thin;     /* 0: all products of the batch share it, else 1 */
     int high, expected;       /* large lines of a tile, a multiple of 8; bytes that a stage gets */
@@ -12955,7 +12953,7 @@ TMM__DEVICE void tmm__half_thin_plainly(const tmm__half_thin_job *job, unsigned 
     int stage = 0;
     for (int step = 1 - SLOTS; step < steps; step++) {
         const int next = step + SLOTS - 1, k = (first + next) * 64;
-        if (step >= 0) asm volatile("cp.async.wait_group %0;" ::"n"(SLOTS - 2) : "memory");
+        if (step >= 0) TMM__COPY_WAIT(SLOTS - 2);
         __syncwarp();
         if (next < steps) {
             unsigned char *slot = memory + job->slots_at + next % SLOTS * job->slot;
@@ -12969,7 +12967,7 @@ TMM__DEVICE void tmm__half_thin_plainly(const tmm__half_thin_job *job, unsigned 
                                      job->turned_thin ? k : thin0, 128,
                                      job->turned_thin ? thin0 : k);
         }
-        asm volatile("cp.async.commit_group;" ::: "memory");
+        tmm__copy_commit();
         if (step < 0) continue;
         const unsigned char *slot = memory + job->slots_at + step % SLOTS * job->slot;
         const unsigned to = base + stage * job->stage;
@@ -12983,7 +12981,7 @@ TMM__DEVICE void tmm__half_thin_plainly(const tmm__half_thin_job *job, unsigned 
                                  job->turned_thin ? now : thin0, job->turned_thin);
         asm volatile("fence.proxy.async.shared::cta;" ::: "memory");
         __syncwarp();
-        if (threadIdx.x % 32 == 0) tmm__half_arrive(fulls + 8 * stage, rank);
+        if (threadIdx.x % 32 == 0) tmm__barrier_arrive_at(fulls + 8 * stage, rank);
         if (++stage == job->stages) stage = 0, parity ^= 1;
     }
 }
@@ -13037,7 +13035,8 @@ TMM__DEVICE void tmm__xhalf_thin_sum(float *c, const tmm__half_thin_job *job, in
         tmm__xhalf_step(c, at, group, cols, turned_large, turned_thin);
         TMM__WGMMA_COMMIT();
         TMM__WGMMA_WAIT(0);
-        if (lane == 0) tmm__half_arrive(fulls + 8 * ((int)TMM__HALF_THIN_STAGES + stage), rank);
+        if (lane == 0)
+            tmm__barrier_arrive_at(fulls + 8 * ((int)TMM__HALF_THIN_STAGES + stage), rank);
         at += job->stage;
         if (++stage == job->stages) stage = 0, parity ^= 1, at = first;
     }
@@ -13047,12 +13046,12 @@ TMM__DEVICE void tmm__xhalf_thin_sum(float *c, const tmm__half_thin_job *job, in
 #endif
 
 /* KERNEL THIN HALF: up to 128 lines of the large operand by 16, 64 or 128 of the thin one, on tensor cores.
-   288 threads: two warpgroups multiply, 64 large lines each; a thread of the last warp copies by TMA. A
+   Two warpgroups multiply, 64 large lines each; a thread of the ninth warp copies by TMA: 288 threads. A
    stage is 64 k:
        large   [line][64 k], or two boxes of [64 k][64 lines] if it does not lie along k
        thin    the same, `cols` lines
-   with the swizzle of 128 bytes. TMA does not read lines off 16 bytes: eight more warps copy those, and move
-   them by some elements on the way. KERNEL ALIGN would read and write all of them before.
+   with the swizzle of 128 bytes. TMA does not read lines off 16 bytes: eight more warps, 544 threads in all,
+   copy those by cp.async to slots, and move them from there by some elements to the stage. KERNEL ALIGN would read and write all of them before.
 
    Blocks of a cluster have the same tile, and parts of its k in order. Each adds up its share of the tile,
    in that order, from the shared memory of all:
@@ -17067,16 +17066,6 @@ enum {
 };
 
 #if TMM__WGMMA
-/* Arrives at the barrier that lies here in block `rank` of the cluster (PTX ISA 9.7, "mapa",
-   "mbarrier.arrive"). */
-TMM__DEVICE void tmm__barrier_arrive_at(unsigned barrier, unsigned rank)
-{
-    asm volatile("{\n.reg .b32 there;\nmapa.shared::cluster.u32 there, %0, %1;\n"
-                 "mbarrier.arrive.shared::cluster.b64 _, [there];\n}" ::"r"(barrier),
-                 "r"(rank)
-                 : "memory");
-}
-
 /* tmm__copy_bulk to the same place in the blocks of a cluster of which `blocks` has bits; the
    barriers of all of them count the bytes. */
 TMM__DEVICE void tmm__copy_bulk_to(unsigned shared, const void *global, unsigned bytes,
@@ -18597,14 +18586,22 @@ static inline size_t tmm__xhalf_copied(const tmm__xproduct *p, int is_B, char *m
     return (size_t)(rows * items * pitch) * 2;
 }
 
-/* KERNEL THIN HALF: see thin_launch.h. */
+/* Of both operands; B of a triangle is A. */
+static inline size_t tmm__xhalf_copies(const tmm__xproduct *p)
+{
+    return tmm__xhalf_copied(p, 0, NULL, NULL) +
+           (TMM__TRIANGLE(p) ? 0 : tmm__xhalf_copied(p, 1, NULL, NULL));
+}
+
 #ifndef TMM__HALF_ONCE
-enum { TMM__HALF_THIN_FIRST = 16 }; /* the number of its first instance */
+/* Numbers of plans: mma.sync, by copies of operands off 16 bytes, wgmma, KERNEL THIN HALF. */
+enum { TMM__HALF_COPIED = 4, TMM__HALF_WGMMA_FIRST = 8, TMM__HALF_THIN_FIRST = 16 };
 /* Ways to take an instance by wgmma: its number, and the blocks of a cluster. */
 enum { TMM__HALF_WAYS = 6 };
 static const int tmm__half_ways[TMM__HALF_WAYS][2] = {{0, 2}, {1, 2}, {2, 2},
                                                       {0, 1}, {1, 1}, {2, 1}};
 #endif
+/* See thin_launch.h. */
 static inline void tmm__xhalf_thin_plan(const tmm__xproduct *p, tmm__plan *c);
 static inline tmm_status tmm__xhalf_thin(tmm__xproduct *p, const tmm__plan *plan, int *missing);
 
@@ -18715,9 +18712,10 @@ static inline void tmm__xhalf_wgmma_try(const tmm__xproduct *p, tmm__plan *c, in
     const double memory = tmm__half_memory_time(&load, asked, 0, &time);
     time += tmm__overlapped(tmm__in_nanoseconds(costs[0] + busiest), memory);
     if (slices > 1) time = tmm__host_time(time + tmm__xsum_time(&q, slices));
-    time = TMM__PLAN_GUESS(8 + way, cut, slices, time);
+    const int instance = (int)TMM__HALF_WGMMA_FIRST + way;
+    time = TMM__PLAN_GUESS(instance, cut, slices, time);
     if (time >= c->time) return;
-    c->time = time, c->instance = 8 + way, c->kernel = i->kernel, c->bytes = i->bytes;
+    c->time = time, c->instance = instance, c->kernel = i->kernel, c->bytes = i->bytes;
     c->tile_m = 128, c->tile_n = i->cols, c->slices = slices, c->cut = cut, c->down = cluster;
     c->rest = last_round ? rest : 0;
 }
@@ -18729,28 +18727,24 @@ static inline void tmm__xhalf_wgmma_plan(const tmm__xproduct *p, tmm__plan *c)
     static const int slices[] = {1, 2, 3, 4, 5, 6, 7, 8, 12, 16, 24, 32};
     const tmm__device *device = tmm__current_device();
     const double steps = ceil(p->K / 64.0);
-    const tmm__xhalf__wgmma *i;
-    const double copied = (double)tmm__xhalf_copied(p, 0, NULL, NULL) +
-                          (TMM__TRIANGLE(p) ? 0 : (double)tmm__xhalf_copied(p, 1, NULL, NULL));
+    const double copied = (double)tmm__xhalf_copies(p);
     const double copies = copied > 0 ? tmm__pack_time(copied) : 0;
     const int cuts = (p->allowed & TMM__CUT_K) && device->pools;
     if (copied > 0 && (!(p->allowed & TMM__PACK) || !device->pools)) return;
     for (int way = 0; way < (int)TMM__HALF_WAYS; way++) {
         const int cluster = tmm__half_ways[way][1];
         const double down = ceil(p->M / 128.0);
-        i = tmm__xhalf_wgmma(tmm__half_ways[way][0]);
+        const tmm__xhalf__wgmma *i = tmm__xhalf_wgmma(tmm__half_ways[way][0]);
         /* Not if a block of a cluster had no rows, but two of them may have an odd number. A triangle is cut in
-           squares. */
+           squares, and these in two tiles at most. */
         if (i == NULL || down < cluster || (cluster == 1 && down > 1 && fmod(down, 2) == 0) ||
-            (TMM__TRIANGLE(p) && cluster != (down > 1 ? 2 : 1)))
+            (TMM__TRIANGLE(p) && (cluster != (down > 1 ? 2 : 1) || i->cols % 128 != 0)))
             continue;
         const tmm__tiling t = tmm__tile(TMM__TRIANGLE(p), p->M, p->N, 128 * cluster, i->cols);
         const double tiles = t.down * t.across * p->batch,
                      most = floor(device->processors / (double)cluster);
         const int rest = (int)fmod(tiles, most);
         if (tiles > INT_MAX / 2 - 65536) continue; /* items are counted in 32 bits */
-        /* A triangle is cut in squares, and these in two tiles at most. */
-        if (TMM__TRIANGLE(p) && i->cols % 128 != 0) continue;
         for (int s = 0; s < (int)(sizeof slices / sizeof *slices); s++) {
             if (s > 0 && (!cuts || slices[s] * 4 > steps)) break;
             if (s == 0 || tiles * slices[s] <= 4 * most)
@@ -18763,9 +18757,6 @@ static inline void tmm__xhalf_wgmma_plan(const tmm__xproduct *p, tmm__plan *c)
 
 /* By mma.sync: takes the tile that should be fastest, and shares out k where few tiles have long sums.
    Operands off 16 bytes are copied first where that pays: then the instance has TMM__HALF_COPIED. */
-#ifndef TMM__HALF_ONCE
-enum { TMM__HALF_COPIED = 4 };
-#endif
 static inline void tmm__xhalf_mma_plan(const tmm__xproduct *p, tmm__plan *c)
 {
 #define TMM__ROW(pass, name, rows, cols, stages, blocks) \
@@ -18775,8 +18766,7 @@ static inline void tmm__xhalf_mma_plan(const tmm__xproduct *p, tmm__plan *c)
     const tmm__device *device = tmm__current_device();
     const int count = (int)(sizeof instances / sizeof *instances);
     const double steps = ceil(p->K / 32.0);
-    const double copied = (double)tmm__xhalf_copied(p, 0, NULL, NULL) +
-                          (TMM__TRIANGLE(p) ? 0 : (double)tmm__xhalf_copied(p, 1, NULL, NULL));
+    const double copied = (double)tmm__xhalf_copies(p);
     const int ways = copied > 0 && (p->allowed & TMM__PACK) && device->pools ? 2 : 1;
     c->time = HUGE_VAL;
     for (int way = 0; way < ways * count; way++) {
@@ -18889,6 +18879,15 @@ static inline tmm_status tmm__xhalf_align(tmm__xproduct *p, char *memory)
                                 arguments, p->stream);
 }
 
+/* The product of copies, where operands are off 16 bytes, in *memory. *missing: there was none for them. */
+static inline tmm_status tmm__xhalf_copy(tmm__xproduct *p, char **memory, int *missing)
+{
+    const size_t bytes = tmm__xhalf_copies(p);
+    if (bytes > 0) *memory = (char *)tmm__workspace(bytes + 256, p->stream);
+    *missing = bytes > 0 && *memory == NULL;
+    return *memory == NULL ? TMM_OK : tmm__xhalf_align(p, *memory);
+}
+
 /* By wgmma. *missing: there was no memory for aligned copies, or no map; then nothing is done. */
 static inline tmm_status tmm__xhalf_run_wgmma(const tmm__xproduct *given, const tmm__plan *plan,
                                               int *missing)
@@ -18897,21 +18896,15 @@ static inline tmm_status tmm__xhalf_run_wgmma(const tmm__xproduct *given, const 
     tmm__xproduct copy = *given, *p = &copy;
     const int turned_A = p->csA != 1, turned_B = p->rsB != 1;
     const long long down = (p->M - 1) / 128 + 1, across = (p->N - 1) / plan->tile_n + 1;
-    const size_t bytesA = tmm__xhalf_copied(p, 0, NULL, NULL);
-    const size_t bytesB = TMM__TRIANGLE(p) ? 0 : tmm__xhalf_copied(p, 1, NULL, NULL);
     char *memory = NULL;
-    tmm_status status = TMM_OK;
     tmm__half_map maps[3];
     tmm__half_job job;
     memset(maps, 0, sizeof maps);
     int slices = plan->slices;
     const int thin = plan->instance >= (int)TMM__HALF_THIN_FIRST;
     if (thin && plan->rest) return tmm__xhalf_thin(p, plan, missing); /* which needs no copies */
-    if (bytesA + bytesB > 0)
-        memory = (char *)tmm__workspace((bytesA + 255) / 256 * 256 + bytesB, p->stream);
-    *missing = bytesA + bytesB > 0 && memory == NULL;
+    tmm_status status = tmm__xhalf_copy(p, &memory, missing);
     if (*missing) return TMM_OK;
-    if (memory != NULL) status = tmm__xhalf_align(p, memory);
     if (thin) {
         if (status == TMM_OK) status = tmm__xhalf_thin(p, plan, missing);
         if (memory != NULL) (void)cudaFreeAsync(memory, p->stream);
@@ -18973,16 +18966,11 @@ static inline tmm_status tmm__xtensor(const tmm__xproduct *given, const tmm__pla
     int slices, missing = 0;
     tmm_status status = TMM_OK;
     char *memory = NULL;
-    if (plan->kernel != NULL && plan->instance >= 8) {
+    if (plan->kernel != NULL && plan->instance >= (int)TMM__HALF_WGMMA_FIRST) {
         status = tmm__xhalf_run_wgmma(&p, plan, &missing);
         if (!missing) return status;
     } else if (plan->instance >= (int)TMM__HALF_COPIED) {
-        const size_t bytesA = tmm__xhalf_copied(&p, 0, NULL, NULL);
-        const size_t bytesB = TMM__TRIANGLE(&p) ? 0 : tmm__xhalf_copied(&p, 1, NULL, NULL);
-        if (bytesA + bytesB > 0)
-            memory = (char *)tmm__workspace((bytesA + 255) / 256 * 256 + bytesB, p.stream);
-        missing = bytesA + bytesB > 0 && memory == NULL;
-        if (memory != NULL) status = tmm__xhalf_align(&p, memory);
+        status = tmm__xhalf_copy(&p, &memory, &missing);
     }
     if (missing) { /* memory, or a map */
         memset(&by_mma, 0, sizeof by_mma);
@@ -19135,7 +19123,7 @@ static inline void tmm__xhalf_thin_plan(const tmm__xproduct *p, tmm__plan *c)
     q.cuts = (p->allowed & TMM__CUT_K) && device->pools;
     const double tiles = ceil(q.thin / 16) * ceil(q.large / 32);
     if (TMM__TRIANGLE(p) || tiles * 256 > INT_MAX) return;
-    const size_t copied = tmm__xhalf_copied(p, 0, NULL, NULL) + tmm__xhalf_copied(p, 1, NULL, NULL);
+    const size_t copied = tmm__xhalf_copies(p);
     q.plain = copied > 0 && q.thin <= 128; /* else each line would be moved more than once */
     if (copied > 0 && !q.plain) {
         if (!(p->allowed & TMM__PACK) || !device->pools) return;
@@ -19198,12 +19186,11 @@ static inline tmm_status tmm__xhalf_thin(tmm__xproduct *p, const tmm__plan *plan
     job.after = p->alpha.after;
 #endif
     job.large_is_A = plan->turned;
-    job.lines = (int)(plan->turned ? p->M : p->N), job.thins = (int)(plan->turned ? p->N : p->M);
     job.turned_large = plan->turned ? turned_A : turned_B;
     job.turned_thin = plan->turned ? turned_B : turned_A;
     job.next_large = p->batch > 1 && (plan->turned ? p->strideA : p->strideB) > 0;
     job.next_thin = p->batch > 1 && (plan->turned ? p->strideB : p->strideA) > 0;
-    job.cols = cols, job.across = (job.thins - 1) / cols + 1;
+    job.cols = cols, job.across = (int)((plan->turned ? p->N : p->M) - 1) / cols + 1;
     job.steps = (int)((p->K + 63) / 64), job.stages = plan->depth;
     job.stage = tmm__xhalf_thin_stage(p, cols);
     /* What does not lie along k comes in boxes of 64 lines. */
@@ -19229,7 +19216,7 @@ static inline tmm_status tmm__xhalf_thin(tmm__xproduct *p, const tmm__plan *plan
     *missing = slices != job.slices;
     if (*missing) return TMM_OK;
     job.partials = (float *)partials;
-    const long long down = (job.lines - 1) / high + 1;
+    const long long down = ((plan->turned ? p->M : p->N) - 1) / high + 1;
     const unsigned blocks = (unsigned)(down * job.across * plan->slices);
     void *arguments[] = {&maps[0], &maps[1], &p->C, &job};
     const tmm_status status =

@@ -337,15 +337,20 @@ int main(int count, char **words)
     p.syrk = count > 1 && strcmp(words[1], "syrk") == 0;
     p.cold = count > 1 && strcmp(words[1], "cold") == 0;
     const int drawn = count > 1 && strcmp(words[1], "drawn") == 0;
-    const char *list = count > 2 && strcmp(words[1], "list") == 0 ? words[2] : NULL;
+    const int listed = count > 1 && strcmp(words[1], "list") == 0;
+    const char *list = listed && count > 2 ? words[2] : NULL;
     p.s = NULL;
     if (p.syrk || p.cold || drawn || list) count--, words++;
     if (list) count--, words++;
-    const int unknown = count > 2 || (count > 1 && words[1][0] == '-');
+    const int lacks = listed && list == NULL; /* "list" is no file to write */
+    const int unknown = lacks || count > 2 || (count > 1 && words[1][0] == '-');
     FILE *csv = count > 1 && !unknown ? fopen(words[1], "w") : NULL;
     if (unknown || (count > 1 && csv == NULL)) {
         fprintf(stderr, "usage: half [syrk | cold | drawn | list SHAPES.csv] [FILE.csv]: %s: %s\n",
-                words[count - 1], unknown ? "not understood" : strerror(errno));
+                words[count - 1],
+                lacks     ? "needs SHAPES.csv"
+                : unknown ? "not understood"
+                          : strerror(errno));
         return 2;
     }
     demand(!cudaGetDeviceProperties(&device, 0), "device");

@@ -23,7 +23,7 @@ static inline double tmm__rate(int capability, tmm__family family, int type)
     const int tensor = family != TMM__COST_SIMPLE && family != TMM__COST_OUTER;
     if (type == TMM__TUNED_AS_FLOAT) return capability < 86 && capability != 61 ? 64 : 128;
     if (type == TMM__TUNED_AS_OTHER) return 64;
-    if (type == TMM__TUNED_AS_HALF) /* by mma.sync; of wgmma sm_90 gives it some 0.62 */
+    if (type == TMM__TUNED_AS_HALF) /* by mma.sync, of sm_90 some 0.62 of wgmma's */
         return capability == 80 ? 1024 : capability == 90 || capability == 100 ? 1280 : 512;
     if (capability == 60 || capability == 70) return 32;
     if (!many) return 2;

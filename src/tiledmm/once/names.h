@@ -146,6 +146,8 @@
 #define tmm__xhalf_boxed      TMM_FN(gemm__half_boxed)
 #define tmm__xhalf_by_wgmma   TMM_FN(gemm__half_by_wgmma)
 #define tmm__xhalf_copied     TMM_FN(gemm__half_copied)
+#define tmm__xhalf_copies     TMM_FN(gemm__half_copies)
+#define tmm__xhalf_copy       TMM_FN(gemm__half_copy)
 #define tmm__xhalf_last       TMM_FN(gemm__half_last)
 #define tmm__xhalf_ld         TMM_FN(gemm__half_ld)
 #define tmm__xhalf_make_map   TMM_FN(gemm__half_make_map)

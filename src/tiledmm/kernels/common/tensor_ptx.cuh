@@ -48,6 +48,16 @@ TMM__DEVICE void tmm__barrier_arrive(unsigned barrier)
     asm volatile("mbarrier.arrive.shared::cta.b64 _, [%0];" ::"r"(barrier) : "memory");
 }
 
+/* Arrives at the barrier that lies here in block `rank` of the cluster (PTX ISA 9.7, "mapa",
+   "mbarrier.arrive"). */
+TMM__DEVICE void tmm__barrier_arrive_at(unsigned barrier, unsigned rank)
+{
+    asm volatile("{\n.reg .b32 there;\nmapa.shared::cluster.u32 there, %0, %1;\n"
+                 "mbarrier.arrive.shared::cluster.b64 _, [there];\n}" ::"r"(barrier),
+                 "r"(rank)
+                 : "memory");
+}
+
 /* When all that the thread has copied by cp.async is there. */
 TMM__DEVICE void tmm__barrier_arrive_copied(unsigned barrier)
 {

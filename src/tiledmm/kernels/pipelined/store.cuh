@@ -139,8 +139,8 @@ TMM__DEVICE void tmm__xpipelined_store(TMM_OUT *c0, long long ldc, long long r, 
 }
 
 #ifdef TMM_WITH_EPILOGUE
-/* The same for the instance TN, as the kernel does it without epilogues: apart from these, or registers of
-   its main loop followed from theirs, which took 4%. */
+/* The same for the instance TN, as the kernel does it without epilogues. One function for both has other
+   registers in its main loop, which took 4%. */
 TMM__DEVICE void tmm__xpipelined_rows_tn(tmm__xpipelined_place place, long long ldc, long long M,
                                          long long N, TMM__ALPHA alpha, TMM_SCALAR beta,
                                          const TMM_SUM (*sum)[8], TMM_TYPE *shared, int thread,

@@ -92,14 +92,22 @@ static inline size_t tmm__xhalf_copied(const tmm__xproduct *p, int is_B, char *m
     return (size_t)(rows * items * pitch) * 2;
 }
 
-/* KERNEL THIN HALF: see thin_launch.h. */
+/* Of both operands; B of a triangle is A. */
+static inline size_t tmm__xhalf_copies(const tmm__xproduct *p)
+{
+    return tmm__xhalf_copied(p, 0, NULL, NULL) +
+           (TMM__TRIANGLE(p) ? 0 : tmm__xhalf_copied(p, 1, NULL, NULL));
+}
+
 #ifndef TMM__HALF_ONCE
-enum { TMM__HALF_THIN_FIRST = 16 }; /* the number of its first instance */
+/* Numbers of plans: mma.sync, by copies of operands off 16 bytes, wgmma, KERNEL THIN HALF. */
+enum { TMM__HALF_COPIED = 4, TMM__HALF_WGMMA_FIRST = 8, TMM__HALF_THIN_FIRST = 16 };
 /* Ways to take an instance by wgmma: its number, and the blocks of a cluster. */
 enum { TMM__HALF_WAYS = 6 };
 static const int tmm__half_ways[TMM__HALF_WAYS][2] = {{0, 2}, {1, 2}, {2, 2},
                                                       {0, 1}, {1, 1}, {2, 1}};
 #endif
+/* See thin_launch.h. */
 static inline void tmm__xhalf_thin_plan(const tmm__xproduct *p, tmm__plan *c);
 static inline tmm_status tmm__xhalf_thin(tmm__xproduct *p, const tmm__plan *plan, int *missing);
 
@@ -210,9 +218,10 @@ static inline void tmm__xhalf_wgmma_try(const tmm__xproduct *p, tmm__plan *c, in
     const double memory = tmm__half_memory_time(&load, asked, 0, &time);
     time += tmm__overlapped(tmm__in_nanoseconds(costs[0] + busiest), memory);
     if (slices > 1) time = tmm__host_time(time + tmm__xsum_time(&q, slices));
-    time = TMM__PLAN_GUESS(8 + way, cut, slices, time);
+    const int instance = (int)TMM__HALF_WGMMA_FIRST + way;
+    time = TMM__PLAN_GUESS(instance, cut, slices, time);
     if (time >= c->time) return;
-    c->time = time, c->instance = 8 + way, c->kernel = i->kernel, c->bytes = i->bytes;
+    c->time = time, c->instance = instance, c->kernel = i->kernel, c->bytes = i->bytes;
     c->tile_m = 128, c->tile_n = i->cols, c->slices = slices, c->cut = cut, c->down = cluster;
     c->rest = last_round ? rest : 0;
 }
@@ -224,28 +233,24 @@ static inline void tmm__xhalf_wgmma_plan(const tmm__xproduct *p, tmm__plan *c)
     static const int slices[] = {1, 2, 3, 4, 5, 6, 7, 8, 12, 16, 24, 32};
     const tmm__device *device = tmm__current_device();
     const double steps = ceil(p->K / 64.0);
-    const tmm__xhalf__wgmma *i;
-    const double copied = (double)tmm__xhalf_copied(p, 0, NULL, NULL) +
-                          (TMM__TRIANGLE(p) ? 0 : (double)tmm__xhalf_copied(p, 1, NULL, NULL));
+    const double copied = (double)tmm__xhalf_copies(p);
     const double copies = copied > 0 ? tmm__pack_time(copied) : 0;
     const int cuts = (p->allowed & TMM__CUT_K) && device->pools;
     if (copied > 0 && (!(p->allowed & TMM__PACK) || !device->pools)) return;
     for (int way = 0; way < (int)TMM__HALF_WAYS; way++) {
         const int cluster = tmm__half_ways[way][1];
         const double down = ceil(p->M / 128.0);
-        i = tmm__xhalf_wgmma(tmm__half_ways[way][0]);
+        const tmm__xhalf__wgmma *i = tmm__xhalf_wgmma(tmm__half_ways[way][0]);
         /* Not if a block of a cluster had no rows, but two of them may have an odd number. A triangle is cut in
-           squares. */
+           squares, and these in two tiles at most. */
         if (i == NULL || down < cluster || (cluster == 1 && down > 1 && fmod(down, 2) == 0) ||
-            (TMM__TRIANGLE(p) && cluster != (down > 1 ? 2 : 1)))
+            (TMM__TRIANGLE(p) && (cluster != (down > 1 ? 2 : 1) || i->cols % 128 != 0)))
             continue;
         const tmm__tiling t = tmm__tile(TMM__TRIANGLE(p), p->M, p->N, 128 * cluster, i->cols);
         const double tiles = t.down * t.across * p->batch,
                      most = floor(device->processors / (double)cluster);
         const int rest = (int)fmod(tiles, most);
         if (tiles > INT_MAX / 2 - 65536) continue; /* items are counted in 32 bits */
-        /* A triangle is cut in squares, and these in two tiles at most. */
-        if (TMM__TRIANGLE(p) && i->cols % 128 != 0) continue;
         for (int s = 0; s < (int)(sizeof slices / sizeof *slices); s++) {
             if (s > 0 && (!cuts || slices[s] * 4 > steps)) break;
             if (s == 0 || tiles * slices[s] <= 4 * most)
@@ -258,9 +263,6 @@ static inline void tmm__xhalf_wgmma_plan(const tmm__xproduct *p, tmm__plan *c)
 
 /* By mma.sync: takes the tile that should be fastest, and shares out k where few tiles have long sums.
    Operands off 16 bytes are copied first where that pays: then the instance has TMM__HALF_COPIED. */
-#ifndef TMM__HALF_ONCE
-enum { TMM__HALF_COPIED = 4 };
-#endif
 static inline void tmm__xhalf_mma_plan(const tmm__xproduct *p, tmm__plan *c)
 {
 #define TMM__ROW(pass, name, rows, cols, stages, blocks) \
@@ -270,8 +272,7 @@ static inline void tmm__xhalf_mma_plan(const tmm__xproduct *p, tmm__plan *c)
     const tmm__device *device = tmm__current_device();
     const int count = (int)(sizeof instances / sizeof *instances);
     const double steps = ceil(p->K / 32.0);
-    const double copied = (double)tmm__xhalf_copied(p, 0, NULL, NULL) +
-                          (TMM__TRIANGLE(p) ? 0 : (double)tmm__xhalf_copied(p, 1, NULL, NULL));
+    const double copied = (double)tmm__xhalf_copies(p);
     const int ways = copied > 0 && (p->allowed & TMM__PACK) && device->pools ? 2 : 1;
     c->time = HUGE_VAL;
     for (int way = 0; way < ways * count; way++) {
@@ -384,6 +385,15 @@ static inline tmm_status tmm__xhalf_align(tmm__xproduct *p, char *memory)
                                 arguments, p->stream);
 }
 
+/* The product of copies, where operands are off 16 bytes, in *memory. *missing: there was none for them. */
+static inline tmm_status tmm__xhalf_copy(tmm__xproduct *p, char **memory, int *missing)
+{
+    const size_t bytes = tmm__xhalf_copies(p);
+    if (bytes > 0) *memory = (char *)tmm__workspace(bytes + 256, p->stream);
+    *missing = bytes > 0 && *memory == NULL;
+    return *memory == NULL ? TMM_OK : tmm__xhalf_align(p, *memory);
+}
+
 /* By wgmma. *missing: there was no memory for aligned copies, or no map; then nothing is done. */
 static inline tmm_status tmm__xhalf_run_wgmma(const tmm__xproduct *given, const tmm__plan *plan,
                                               int *missing)
@@ -392,21 +402,15 @@ static inline tmm_status tmm__xhalf_run_wgmma(const tmm__xproduct *given, const 
     tmm__xproduct copy = *given, *p = &copy;
     const int turned_A = p->csA != 1, turned_B = p->rsB != 1;
     const long long down = (p->M - 1) / 128 + 1, across = (p->N - 1) / plan->tile_n + 1;
-    const size_t bytesA = tmm__xhalf_copied(p, 0, NULL, NULL);
-    const size_t bytesB = TMM__TRIANGLE(p) ? 0 : tmm__xhalf_copied(p, 1, NULL, NULL);
     char *memory = NULL;
-    tmm_status status = TMM_OK;
     tmm__half_map maps[3];
     tmm__half_job job;
     memset(maps, 0, sizeof maps);
     int slices = plan->slices;
     const int thin = plan->instance >= (int)TMM__HALF_THIN_FIRST;
     if (thin && plan->rest) return tmm__xhalf_thin(p, plan, missing); /* which needs no copies */
-    if (bytesA + bytesB > 0)
-        memory = (char *)tmm__workspace((bytesA + 255) / 256 * 256 + bytesB, p->stream);
-    *missing = bytesA + bytesB > 0 && memory == NULL;
+    tmm_status status = tmm__xhalf_copy(p, &memory, missing);
     if (*missing) return TMM_OK;
-    if (memory != NULL) status = tmm__xhalf_align(p, memory);
     if (thin) {
         if (status == TMM_OK) status = tmm__xhalf_thin(p, plan, missing);
         if (memory != NULL) (void)cudaFreeAsync(memory, p->stream);
@@ -468,16 +472,11 @@ static inline tmm_status tmm__xtensor(const tmm__xproduct *given, const tmm__pla
     int slices, missing = 0;
     tmm_status status = TMM_OK;
     char *memory = NULL;
-    if (plan->kernel != NULL && plan->instance >= 8) {
+    if (plan->kernel != NULL && plan->instance >= (int)TMM__HALF_WGMMA_FIRST) {
         status = tmm__xhalf_run_wgmma(&p, plan, &missing);
         if (!missing) return status;
     } else if (plan->instance >= (int)TMM__HALF_COPIED) {
-        const size_t bytesA = tmm__xhalf_copied(&p, 0, NULL, NULL);
-        const size_t bytesB = TMM__TRIANGLE(&p) ? 0 : tmm__xhalf_copied(&p, 1, NULL, NULL);
-        if (bytesA + bytesB > 0)
-            memory = (char *)tmm__workspace((bytesA + 255) / 256 * 256 + bytesB, p.stream);
-        missing = bytesA + bytesB > 0 && memory == NULL;
-        if (memory != NULL) status = tmm__xhalf_align(&p, memory);
+        status = tmm__xhalf_copy(&p, &memory, &missing);
     }
     if (missing) { /* memory, or a map */
         memset(&by_mma, 0, sizeof by_mma);

@@ -26,7 +26,7 @@ typedef struct tmm__half_thin_job {
     tmm__after after;
 #endif
     float *partials;               /* of slices, M x N each; NULL: of one slice C is stored */
-    int large_is_A, lines, thins;  /* of op(A) or op(B) */
+    int large_is_A;                /* else it is op(B) */
     int turned_large, turned_thin; /* operands that do not lie along k */
     int next_large, next_thin;     /* 0: all products of the batch share it, else 1 */
     int high, expected;       /* large lines of a tile, a multiple of 8; bytes that a stage gets */
@@ -142,7 +142,7 @@ TMM__DEVICE void tmm__half_thin_plainly(const tmm__half_thin_job *job, unsigned 
     int stage = 0;
     for (int step = 1 - SLOTS; step < steps; step++) {
         const int next = step + SLOTS - 1, k = (first + next) * 64;
-        if (step >= 0) asm volatile("cp.async.wait_group %0;" ::"n"(SLOTS - 2) : "memory");
+        if (step >= 0) TMM__COPY_WAIT(SLOTS - 2);
         __syncwarp();
         if (next < steps) {
             unsigned char *slot = memory + job->slots_at + next % SLOTS * job->slot;
@@ -156,7 +156,7 @@ TMM__DEVICE void tmm__half_thin_plainly(const tmm__half_thin_job *job, unsigned 
                                      job->turned_thin ? k : thin0, 128,
                                      job->turned_thin ? thin0 : k);
         }
-        asm volatile("cp.async.commit_group;" ::: "memory");
+        tmm__copy_commit();
         if (step < 0) continue;
         const unsigned char *slot = memory + job->slots_at + step % SLOTS * job->slot;
         const unsigned to = base + stage * job->stage;
@@ -170,7 +170,7 @@ TMM__DEVICE void tmm__half_thin_plainly(const tmm__half_thin_job *job, unsigned 
                                  job->turned_thin ? now : thin0, job->turned_thin);
         asm volatile("fence.proxy.async.shared::cta;" ::: "memory");
         __syncwarp();
-        if (threadIdx.x % 32 == 0) tmm__half_arrive(fulls + 8 * stage, rank);
+        if (threadIdx.x % 32 == 0) tmm__barrier_arrive_at(fulls + 8 * stage, rank);
         if (++stage == job->stages) stage = 0, parity ^= 1;
     }
 }
@@ -224,7 +224,8 @@ TMM__DEVICE void tmm__xhalf_thin_sum(float *c, const tmm__half_thin_job *job, in
         tmm__xhalf_step(c, at, group, cols, turned_large, turned_thin);
         TMM__WGMMA_COMMIT();
         TMM__WGMMA_WAIT(0);
-        if (lane == 0) tmm__half_arrive(fulls + 8 * ((int)TMM__HALF_THIN_STAGES + stage), rank);
+        if (lane == 0)
+            tmm__barrier_arrive_at(fulls + 8 * ((int)TMM__HALF_THIN_STAGES + stage), rank);
         at += job->stage;
         if (++stage == job->stages) stage = 0, parity ^= 1, at = first;
     }
@@ -234,12 +235,12 @@ TMM__DEVICE void tmm__xhalf_thin_sum(float *c, const tmm__half_thin_job *job, in
 #endif
 
 /* KERNEL THIN HALF: up to 128 lines of the large operand by 16, 64 or 128 of the thin one, on tensor cores.
-   288 threads: two warpgroups multiply, 64 large lines each; a thread of the last warp copies by TMA. A
+   Two warpgroups multiply, 64 large lines each; a thread of the ninth warp copies by TMA: 288 threads. A
    stage is 64 k:
        large   [line][64 k], or two boxes of [64 k][64 lines] if it does not lie along k
        thin    the same, `cols` lines
-   with the swizzle of 128 bytes. TMA does not read lines off 16 bytes: eight more warps copy those, and move
-   them by some elements on the way. KERNEL ALIGN would read and write all of them before.
+   with the swizzle of 128 bytes. TMA does not read lines off 16 bytes: eight more warps, 544 threads in all,
+   copy those by cp.async to slots, and move them from there by some elements to the stage. KERNEL ALIGN would read and write all of them before.
 
    Blocks of a cluster have the same tile, and parts of its k in order. Each adds up its share of the tile,
    in that order, from the shared memory of all:

@@ -121,7 +121,7 @@ static inline void tmm__xhalf_thin_plan(const tmm__xproduct *p, tmm__plan *c)
     q.cuts = (p->allowed & TMM__CUT_K) && device->pools;
     const double tiles = ceil(q.thin / 16) * ceil(q.large / 32);
     if (TMM__TRIANGLE(p) || tiles * 256 > INT_MAX) return;
-    const size_t copied = tmm__xhalf_copied(p, 0, NULL, NULL) + tmm__xhalf_copied(p, 1, NULL, NULL);
+    const size_t copied = tmm__xhalf_copies(p);
     q.plain = copied > 0 && q.thin <= 128; /* else each line would be moved more than once */
     if (copied > 0 && !q.plain) {
         if (!(p->allowed & TMM__PACK) || !device->pools) return;
@@ -184,12 +184,11 @@ static inline tmm_status tmm__xhalf_thin(tmm__xproduct *p, const tmm__plan *plan
     job.after = p->alpha.after;
 #endif
     job.large_is_A = plan->turned;
-    job.lines = (int)(plan->turned ? p->M : p->N), job.thins = (int)(plan->turned ? p->N : p->M);
     job.turned_large = plan->turned ? turned_A : turned_B;
     job.turned_thin = plan->turned ? turned_B : turned_A;
     job.next_large = p->batch > 1 && (plan->turned ? p->strideA : p->strideB) > 0;
     job.next_thin = p->batch > 1 && (plan->turned ? p->strideB : p->strideA) > 0;
-    job.cols = cols, job.across = (job.thins - 1) / cols + 1;
+    job.cols = cols, job.across = (int)((plan->turned ? p->N : p->M) - 1) / cols + 1;
     job.steps = (int)((p->K + 63) / 64), job.stages = plan->depth;
     job.stage = tmm__xhalf_thin_stage(p, cols);
     /* What does not lie along k comes in boxes of 64 lines. */
@@ -215,7 +214,7 @@ static inline tmm_status tmm__xhalf_thin(tmm__xproduct *p, const tmm__plan *plan
     *missing = slices != job.slices;
     if (*missing) return TMM_OK;
     job.partials = (float *)partials;
-    const long long down = (job.lines - 1) / high + 1;
+    const long long down = ((plan->turned ? p->M : p->N) - 1) / high + 1;
     const unsigned blocks = (unsigned)(down * job.across * plan->slices);
     void *arguments[] = {&maps[0], &maps[1], &p->C, &job};
     const tmm_status status =

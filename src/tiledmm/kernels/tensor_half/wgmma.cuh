@@ -133,15 +133,6 @@ TMM__DEVICE void tmm__half_boxes_wait(bool first)
         TMM__HALF_BOXES_WAIT(1);
 }
 
-/* Arrives at the barrier that is at this place in block `rank` of the cluster. */
-TMM__DEVICE void tmm__half_arrive(unsigned barrier, int rank)
-{
-    asm volatile("{\n.reg .b32 there;\nmapa.shared::cluster.u32 there, %0, %1;\n"
-                 "mbarrier.arrive.shared::cluster.b64 _, [there];\n}" ::"r"(barrier),
-                 "r"(rank)
-                 : "memory");
-}
-
 #define TMM__CLUSTER_MEETS()                                 \
     asm volatile("barrier.cluster.arrive.release.aligned;\n" \
                  "barrier.cluster.wait.acquire.aligned;" ::  \
@@ -255,14 +246,23 @@ TMM__DEVICE void tmm__xhalf_sum(float *c, int *stage, unsigned *parity, int step
         TMM__WGMMA_COMMIT();
         if (ahead && group == 0 && step == 1) asm volatile("bar.arrive 1, 256;" ::: "memory");
         TMM__WGMMA_WAIT(1);
-        if (before >= 0 && lane < cluster) tmm__half_arrive(empties + 8 * before, lane);
+        if (before >= 0 && lane < cluster) tmm__barrier_arrive_at(empties + 8 * before, lane);
         before = *stage;
         if (++*stage == count) *stage = 0, *parity ^= 1;
     }
     TMM__WGMMA_WAIT(0);
-    if (before >= 0 && lane < cluster) tmm__half_arrive(empties + 8 * before, lane);
+    if (before >= 0 && lane < cluster) tmm__barrier_arrive_at(empties + 8 * before, lane);
 #pragma unroll
     for (int i = 0; i < cols / 2; i++) asm volatile("" : "+f"(c[i])::"memory");
 }
+
+/* Two sums, rounded: neighbours in C. */
+TMM__DEVICE unsigned tmm__xhalf_two(float low, float high)
+{
+    unsigned two;
+    asm("cvt.rn." TMM__HALF_TYPE "x2.f32 %0, %1, %2;" : "=r"(two) : "f"(high), "f"(low));
+    return two;
+}
+
 #undef TMM__HALF_TYPE
 #endif

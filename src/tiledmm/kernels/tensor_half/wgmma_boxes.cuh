@@ -1,19 +1,6 @@
 /* src/tiledmm/kernels/tensor_half/wgmma_boxes.cuh. Elements of 16 bits by wgmma: how C is stored by TMA.
    Uses: kernels/common/, wgmma.cuh, once/. Used by: wgmma_kernel.cuh. */
 #if defined(TMM__PASS) && TMM__EMIT_TYPE && TMM__HALF_TENSOR && TMM__WGMMA
-#if TMM__HALF_TENSOR == 1
-#define TMM__HALF_TYPE "f16"
-#else
-#define TMM__HALF_TYPE "bf16"
-#endif
-/* Two sums, rounded: neighbours in C. */
-TMM__DEVICE unsigned tmm__xhalf_two(float low, float high)
-{
-    unsigned two;
-    asm("cvt.rn." TMM__HALF_TYPE "x2.f32 %0, %1, %2;" : "=r"(two) : "f"(high), "f"(low));
-    return two;
-}
-
 /* What a lane has of a box, to shared memory: 16 bits, the row that stmatrix takes from it; 32 bits, where
    its first two lie. Odd rows of 32 bits begin with columns 16 on, so that four rows lie in different
    banks. */
@@ -186,8 +173,8 @@ TMM__DEVICE int tmm__xhalf_terms(const tmm__after *after)
 #endif
 
 #ifdef TMM_WITH_SYRK
-/* Stores 16 x 32 sums that the diagonal crosses, by threads; rows and columns as tmm__xhalf_activate has
-   them. */
+/* Stores 16 x 32 sums that the diagonal crosses, by threads. x: rows `row` and + 8 of a lane, pairs of
+   columns, 8 apart, from `col` on. */
 TMM__DEVICE void tmm__xhalf_diagonal(const tmm__half_job *job, TMM_OUT *C, const float *x, int row,
                                      int col)
 {
@@ -374,7 +361,6 @@ TMM__DEVICE void tmm__xhalf_more_boxes(const tmm__half_map *map, const tmm__half
 #endif
     tmm__xhalf_more_way(map, job, C, own, sum, at, warp, biases, cols, -1);
 }
-#undef TMM__HALF_TYPE
 
 /* Asks L2 for the lines of X, C or D, that a warp will read when it stores 16 rows from `row` on: a tile
    waits for memory at eight places else. */

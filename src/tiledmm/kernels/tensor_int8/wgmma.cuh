@@ -18,16 +18,6 @@ enum {
 };
 
 #if TMM__WGMMA
-/* Arrives at the barrier that lies here in block `rank` of the cluster (PTX ISA 9.7, "mapa",
-   "mbarrier.arrive"). */
-TMM__DEVICE void tmm__barrier_arrive_at(unsigned barrier, unsigned rank)
-{
-    asm volatile("{\n.reg .b32 there;\nmapa.shared::cluster.u32 there, %0, %1;\n"
-                 "mbarrier.arrive.shared::cluster.b64 _, [there];\n}" ::"r"(barrier),
-                 "r"(rank)
-                 : "memory");
-}
-
 /* tmm__copy_bulk to the same place in the blocks of a cluster of which `blocks` has bits; the
    barriers of all of them count the bytes. */
 TMM__DEVICE void tmm__copy_bulk_to(unsigned shared, const void *global, unsigned bytes,
