@@ -331,34 +331,6 @@
 #endif
 #endif
 
-/* Elements of 16 bits: CUDA's types, or in C and C++ without CUDA what has their size. */
-#ifdef TMM_WITH_HALF
-#ifdef __CUDACC__
-#if defined(__CUDA_NO_HALF_CONVERSIONS__) && !defined(TMM_EXTERN) /* PyTorch's builds define it */
-#error "tiledmm.cuh: TMM_WITH_HALF converts __half: compile with -U__CUDA_NO_HALF_CONVERSIONS__"
-#endif
-#include <cuda_fp16.h>
-typedef __half tmm_half;
-#else
-typedef struct tmm_half {
-    unsigned short bits;
-} tmm_half;
-#endif
-#endif
-#ifdef TMM_WITH_BFLOAT16
-#ifdef __CUDACC__
-#if defined(__CUDA_NO_BFLOAT16_CONVERSIONS__) && !defined(TMM_EXTERN)
-#error "tiledmm.cuh: TMM_WITH_BFLOAT16: compile with -U__CUDA_NO_BFLOAT16_CONVERSIONS__"
-#endif
-#include <cuda_bf16.h>
-typedef __nv_bfloat16 tmm_bfloat16;
-#else
-typedef struct tmm_bfloat16 {
-    unsigned short bits;
-} tmm_bfloat16;
-#endif
-#endif
-
 /* What a function of kernels begins with. */
 #define TMM__DEVICE static __device__ __forceinline__
 
@@ -554,11 +526,13 @@ TMM__EPILOGUE(tmm_depilogue, double)
 TMM__EPILOGUE(tmm_iepilogue, int)
 #endif
 #ifdef TMM_WITH_HALF
-TMM__EPILOGUE(tmm_hepilogue, tmm_half)
+#include <cuda_fp16.h>
+TMM__EPILOGUE(tmm_hepilogue, __half)
 TMM__EPILOGUE(tmm_hsepilogue, float)
 #endif
 #ifdef TMM_WITH_BFLOAT16
-TMM__EPILOGUE(tmm_bepilogue, tmm_bfloat16)
+#include <cuda_bf16.h>
+TMM__EPILOGUE(tmm_bepilogue, __nv_bfloat16)
 TMM__EPILOGUE(tmm_bsepilogue, float)
 #endif
 #endif
@@ -823,6 +797,37 @@ TMM__WORDS(TMM__PUSH)
 /* src/tiledmm/once/types.h. Statuses, kernels, options of calls.
    Uses: nothing.
    Used by: checks.h, host/, kernels/common/finish.cuh, launch/, once/, type/, kernels/. */
+#ifndef TMM__ONCE
+/* Elements of 16 bits: CUDA's types, or in C and C++ without CUDA what has their size. Included here,
+   where macros of the caller are set aside: CUDA's headers have words such as half and width. */
+#ifdef TMM_WITH_HALF
+#ifdef __CUDACC__
+#if defined(__CUDA_NO_HALF_CONVERSIONS__) && !defined(TMM_EXTERN) /* PyTorch's builds define it */
+#error "tiledmm.cuh: TMM_WITH_HALF converts __half: compile with -U__CUDA_NO_HALF_CONVERSIONS__"
+#endif
+#include <cuda_fp16.h>
+typedef __half tmm_half;
+#else
+typedef struct tmm_half {
+    unsigned short bits;
+} tmm_half;
+#endif
+#endif
+#ifdef TMM_WITH_BFLOAT16
+#ifdef __CUDACC__
+#if defined(__CUDA_NO_BFLOAT16_CONVERSIONS__) && !defined(TMM_EXTERN)
+#error "tiledmm.cuh: TMM_WITH_BFLOAT16: compile with -U__CUDA_NO_BFLOAT16_CONVERSIONS__"
+#endif
+#include <cuda_bf16.h>
+typedef __nv_bfloat16 tmm_bfloat16;
+#else
+typedef struct tmm_bfloat16 {
+    unsigned short bits;
+} tmm_bfloat16;
+#endif
+#endif
+#endif
+
 #if !defined(__CUDACC_RTC__) && !defined(TMM__ONCE)
 #include <stddef.h>
 
