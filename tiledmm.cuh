@@ -796,7 +796,8 @@ TMM__WORDS(TMM__PUSH)
 #endif
 /* src/tiledmm/once/types.h. Statuses, kernels, options of calls.
    Uses: nothing.
-   Used by: checks.h, host/, kernels/common/finish.cuh, launch/, once/, type/, kernels/. */
+   Used by: checks.h, ready_made.h, host/, kernels/common/finish.cuh, launch/, once/, type/,
+   kernels/. */
 #ifndef TMM__ONCE
 /* Elements of 16 bits: CUDA's types, or in C and C++ without CUDA what has their size. Included here,
    where macros of the caller are set aside: CUDA's headers have words such as half and width. */
@@ -2980,6 +2981,9 @@ static inline double tmm__pack_time(double bytes)
 /* src/tiledmm/once/arguments.h. Checks of arguments that all forms of GEMM share.
    Uses: once/. Used by: checks.h, host/devices.h, type/. */
 #if TMM__HOST && !defined(TMM__ONCE)
+/* Of a matrix, and from the first to the last of a batch: what sums of both do not exceed. */
+#define TMM__MOST_BYTES (LLONG_MAX / 2)
+
 /* Is a rows x cols matrix with this leading dimension possible, and its size within 64 bits? */
 static inline tmm_status tmm__check_matrix(const char *name, const char *ld_name,
                                            const void *pointer, long long rows, long long cols,
@@ -2990,7 +2994,7 @@ static inline tmm_status tmm__check_matrix(const char *name, const char *ld_name
     if (ld < cols)
         return tmm__fail(TMM_ERROR_ARGUMENT, "%s is %lld, but a row of %s has %lld elements",
                          ld_name, ld, name, cols);
-    if (rows > 0 && ld > (LLONG_MAX / (long long)element - cols) / rows)
+    if (rows > 0 && ld > (TMM__MOST_BYTES / (long long)element - cols) / rows)
         return tmm__fail(TMM_ERROR_ARGUMENT, "%s (%lld rows, %s %lld) exceeds 64-bit addresses",
                          name, rows, ld_name, ld);
     if (pointer == NULL && rows > 0 && cols > 0)
@@ -21347,7 +21351,7 @@ static inline tmm_status tmm__xcheck_apart(const char *name, const tmm__area *X,
                          (int)sizeof(TMM_OUT));
     if (stride < 0)
         return tmm__fail(TMM_ERROR_ARGUMENT, "the stride of %s is negative: %lld", name, stride);
-    if (stride > LLONG_MAX / (long long)sizeof(TMM_OUT) / batch)
+    if (stride > TMM__MOST_BYTES / (long long)sizeof(TMM_OUT) / batch)
         return tmm__fail(TMM_ERROR_ARGUMENT,
                          "the stride of %s (%lld, batch %lld) exceeds 64-bit addresses", name,
                          stride, batch);
@@ -21387,6 +21391,7 @@ static inline tmm_status tmm__xset_after(tmm__after *after, const tmm_epilogue *
     if (status != TMM_OK || o->M == 0 || o->N == 0 || batch == 0) return status;
     const int adds = e->gamma != 0;
     if (adds) status = tmm__check_matrix("D", "ldd", e->D, o->M, o->N, e->ldd, sizeof(TMM_OUT));
+    if (status != TMM_OK) return status;
     const tmm__area areas[3] = {tmm__area_of(e->row_bias, 1, o->M, o->M, sizeof(TMM_OUT)),
                                 tmm__area_of(e->col_bias, 1, o->N, o->N, sizeof(TMM_OUT)),
                                 tmm__area_of(e->D, o->M, o->N, adds ? e->ldd : o->N,
@@ -21564,7 +21569,7 @@ static inline tmm_status tmm__xcheck_batch(const tmm__operands *o, const long lo
     for (int n = 0; n < 3; n++) {
         if (strides[n] < 0)
             return tmm__fail(TMM_ERROR_ARGUMENT, "stride%c is negative: %lld", 'A' + n, strides[n]);
-        if (batch > 0 && strides[n] > LLONG_MAX /
+        if (batch > 0 && strides[n] > TMM__MOST_BYTES /
                                           (long long)(n == 2 ? sizeof(TMM_OUT) : sizeof(TMM_TYPE)) /
                                           batch)
             return tmm__fail(TMM_ERROR_ARGUMENT,
@@ -22813,7 +22818,7 @@ TMM_API tmm_status tmm__xsyrk_cpu(tmm_fill fill, tmm_op op, long long N, long lo
 #endif
 #endif
 /* src/tiledmm/ready_made.h. READY-MADE: float, double and int; half and bfloat16 on request.
-   Uses: once/config.h. Used by: callers. */
+   Uses: once/. Used by: callers. */
 #if !defined(TMM__PASS) && !defined(TMM__READY_MADE)
 #define TMM__READY_MADE
 #ifndef TMM_NO_READY_MADE
