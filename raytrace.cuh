@@ -6067,7 +6067,7 @@ static inline rayt__workplace rayt__make_workplace(char *memory, const rayt_tree
     w.build.queue = (int *)rayt__part(memory, &at, RAYT__QUEUE * sizeof(int));
     w.build.flags = (int *)rayt__part(memory, &at, rayt__node_count(count) * sizeof(int));
     w.build.totals =
-        (unsigned *)rayt__part(memory, &at, RAYT__PASSES * RAYT__DIGITS * sizeof(unsigned));
+        (unsigned *)rayt__part(memory, &at, RAYT__PASSES * (size_t)RAYT__DIGITS * sizeof(unsigned));
     w.per_pass = (size_t)rayt__sort_tiles(count) * RAYT__DIGITS + 1;
     w.states = (unsigned *)rayt__part(memory, &at, RAYT__PASSES * w.per_pass * sizeof(unsigned));
     w.zeros = at;

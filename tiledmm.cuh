@@ -4222,8 +4222,8 @@ static inline void tmm__plan_tensor(tmm__plan *plan, const tmm__tensor_instance 
     /* With a short K a block has tile after tile: see KERNEL TENSOR. */
     const int resident = i->blocks * processors;
     const double each = ceil((double)tiles / resident);
-    const int ahead = i->ahead && steps <= TMM__AHEAD_STEPS && each >= TMM__AHEAD_TILES &&
-                      100.0 * tiles >= TMM__AHEAD_FULL * each * resident;
+    const int ahead = i->ahead && steps <= TMM__AHEAD_STEPS && each >= (int)TMM__AHEAD_TILES &&
+                      100.0 * tiles >= (int)TMM__AHEAD_FULL * each * resident;
     plan->blocks = tmm__plan_whole(s, d, ahead ? resident : INT_MAX);
     plan->time = HUGE_VAL, plan->cut = TMM__PLAN_WHOLE, plan->slices = 1;
     /* Of a triangle, the tiles after those that begin together may be alone; costs of other products
@@ -11669,8 +11669,8 @@ TMM_KERNEL void __launch_bounds__(tmm__half_threads, TMM__HALF_BLOCKS)
     long long across = (N - 1) / COLS + 1, down = (M - 1) / ROWS + 1;
     const int squares = (int)((N - 1) / EDGE + 1);
     if (triangle != 0)
-        across = (squares + 1) / 2 * (EDGE / COLS),
-        down = (squares + 1 - squares % 2) * (EDGE / ROWS);
+        across = (squares + 1) / 2 * ((int)EDGE / COLS),
+        down = (squares + 1 - squares % 2) * ((int)EDGE / ROWS);
 #else
     const int triangle = 0;
     const long long across = (N - 1) / COLS + 1, down = (M - 1) / ROWS + 1;
@@ -20532,7 +20532,7 @@ static inline double tmm__xthin_time(const tmm__xproduct *p, int n, double share
 static inline void tmm__xthin_plan(const tmm__xproduct *p, tmm__plan *plan)
 {
     const double processors = TMM__BUSY(tmm__current_device()->processors);
-    for (int i = 0; i < TMM__THIN_INSTANCES * TMM__THIN_ROUNDS; i++) {
+    for (int i = 0; i < TMM__THIN_INSTANCES * (int)TMM__THIN_ROUNDS; i++) {
         const int n = i / TMM__THIN_ROUNDS, rounds = i % TMM__THIN_ROUNDS + 1;
         if (rounds > 1 && p->batch == 1) continue;
         const int cols = tmm__xthin_cols(n);
