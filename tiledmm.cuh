@@ -1869,7 +1869,7 @@ static inline tmm_status tmm__launched(cudaError_t error)
     if (tmm__is_of_memory(error))
         return tmm__fail(TMM_ERROR_CUDA,
                          "kernel launch: %s, in this launch or before it; is an operand host "
-                         "memory, or smaller than its shape?",
+                         "memory, another device's, or smaller than its shape?",
                          cudaGetErrorString(error));
     return tmm__fail(TMM_ERROR_CUDA, "kernel launch: the device had failed before it: %s",
                      cudaGetErrorString(error));
@@ -2829,6 +2829,18 @@ static inline void *tmm__workspace(size_t bytes, tmm_stream stream)
     if (pool == NULL) return NULL;
     if (!tmm__succeeded(cudaMallocFromPoolAsync(&memory, bytes, pool, stream))) return NULL;
     return memory;
+}
+
+/* The status of a call that cannot do without such memory and got none. A device that has failed gives
+   none, either. */
+static inline tmm_status tmm__no_workspace(const char *use, size_t bytes, tmm_stream stream)
+{
+    void *memory = NULL;
+    const cudaError_t error = cudaMallocAsync(&memory, bytes, stream);
+    if (error == cudaSuccess) (void)cudaFreeAsync(memory, stream);
+    if (tmm__is_sticky(error)) return tmm__launched(error);
+    (void)tmm__succeeded(error);
+    return tmm__fail(TMM_ERROR_MEMORY, "no memory %s: %zu bytes", use, bytes);
 }
 
 /* A number that memory does not hold by chance, another one for every launch of a thread.
@@ -21976,8 +21988,7 @@ static inline tmm_status tmm__xprepare(const tmm_prepared *request, size_t bytes
         return tmm__fail(TMM_ERROR_ARGUMENT, "memory overlaps %s", is_B ? "B" : "A");
     int owned = memory == NULL && needed > 0;
     if (owned) memory = tmm__workspace(needed, stream);
-    if (owned && memory == NULL)
-        return tmm__fail(TMM_ERROR_MEMORY, "no memory to prepare an operand: %zu bytes", needed);
+    if (owned && memory == NULL) return tmm__no_workspace("to prepare an operand", needed, stream);
     if (needed > 0) status = tmm__xconvert_once(request, (char *)memory, stream);
     if (status != TMM_OK) {
         if (owned) (void)cudaFreeAsync(memory, stream);
@@ -22119,7 +22130,7 @@ TMM_API tmm_status tmm__xgemm_tensor(tmm_op opA, tmm_op opB, long long M, long l
     tmm__xplan_by(TMM__CONVERTING, &p, &plan);
     status = tmm__xconverted(&p, &plan, prepared, &missing);
     if (status == TMM_OK && missing > 0)
-        return tmm__fail(TMM_ERROR_MEMORY, "no memory to convert A and B: %zu bytes", missing);
+        return tmm__no_workspace("to convert A and B", missing, stream);
     return status;
 }
 #endif
@@ -22646,8 +22657,7 @@ static inline tmm_status tmm__xstrips(tmm_kernel kernel, const tmm__xproduct *gi
         count = tmm__min(tmm__min(batch, TMM__MOST_GRID), bytes < most ? most / bytes : 1);
         square = (TMM_OUT *)tmm__workspace((size_t)(count * bytes), p.stream);
         if (square != NULL) break;
-        if (rows <= 64)
-            return tmm__fail(TMM_ERROR_MEMORY, "no memory for a block of C: %lld bytes", bytes);
+        if (rows <= 64) return tmm__no_workspace("for a block of C", (size_t)bytes, p.stream);
     }
     for (long long first = 0; first < batch && status == TMM_OK; first += count) {
         const long long some = tmm__min(batch - first, count);
