@@ -7115,9 +7115,11 @@ TMM__DEVICE TMM_SUM tmm__xlast(tmm__xalpha alpha, TMM_SUM sum, TMM_SUM old, long
    Loads: 2 M N K elements, 2 FLOP for each 2 elements: 0.25 FLOP per byte in float. Caches serve
    most of them, and the load units, two loads to one multiply-add, are what bounds it.
 
-   Launch: blocks of T x T threads, any T, and ceil(M / T) ceil(N / T) of them in one dimension;
+   Launch: blocks of T x T threads, T up to 32, and ceil(M / T) ceil(N / T) of them in one dimension;
    gridDim.z: products of a batch.
    To paste: everything from here to the line that ends the kernel, below  #define TMM_TYPE float */
+/* The types of sums, of alpha and beta and of C, and the last step, alpha sum + beta C. The header sets
+   them for each type of elements. Pasted, all are TMM_TYPE: */
 #ifndef TMM_KERNEL
 #define TMM_KERNEL                           __global__
 #define TMM_SUM                              TMM_TYPE
@@ -7164,8 +7166,8 @@ TMM_KERNEL void tmm_gemm_global(long long M, long long N, long long K, TMM__ALPH
 #endif
 /* src/tiledmm/kernels/simple/shared.cuh. The kernel that teaches shared memory.
    Uses: once/. Used by: launch.h, type/instances.h. */
-/* The instances: pass, and tile, which is its name. TMM_TILE, if the caller defines it, is the only
-   one. */
+/* The instances: the pass that compiles it (once/passes.h), and its tile, which is its name. TMM_TILE, if
+   the caller defines it, is the only one. */
 #ifndef TMM__SHARED_LIST
 #define TMM__SHARED_LIST(_) TMM__IF_ALL_TILES(_(1, 8) _(2, 16)) _(3, 32)
 #endif
@@ -7199,6 +7201,8 @@ TMM_KERNEL void tmm_gemm_global(long long M, long long N, long long K, TMM__ALPH
    To paste: everything from here to the line that ends the kernel, below  #define TMM_TYPE float
    and  #define TMM_TILE 16;  launch a block of (TMM_TILE, TMM_TILE) threads for each tile of C, in
    one dimension. */
+/* The types of sums, of alpha and beta and of C, and the last step, alpha sum + beta C. The header sets
+   them for each type of elements. Pasted, all are TMM_TYPE: */
 #ifndef TMM_KERNEL
 #define TMM_KERNEL                           __global__
 #define TMM_SUM                              TMM_TYPE
@@ -7277,7 +7281,7 @@ TMM_KERNEL void __launch_bounds__(TMM_TILE *TMM_TILE)
 #endif
 /* src/tiledmm/kernels/simple/register.cuh. The kernel that teaches registers.
    Uses: once/passes.h. Used by: launch.h, type/instances.h. */
-/* The instances: pass, tile, which is its name, and TMM_BLOCK. */
+/* The instances: the pass that compiles it (once/passes.h), its tile, which is its name, and TMM_BLOCK. */
 #ifndef TMM__REGISTER_LIST
 #define TMM__REGISTER_LIST(_) TMM__IF_ALL_TILES(_(1, 64, 4)) _(2, 128, 8)
 #endif
@@ -7320,6 +7324,8 @@ TMM_KERNEL void __launch_bounds__(TMM_TILE *TMM_TILE)
 
    To paste: everything from here to the line that ends the kernel, below  #define TMM_TYPE float
    and  #define TMM_BLOCK 8;  launch a block of 256 threads for each tile of C, in one dimension. */
+/* The types of sums, of alpha and beta and of C, and the last step, alpha sum + beta C. The header sets
+   them for each type of elements. Pasted, all are TMM_TYPE: */
 #ifndef TMM_KERNEL
 #define TMM_KERNEL                           __global__
 #define TMM_SUM                              TMM_TYPE
