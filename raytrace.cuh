@@ -933,7 +933,8 @@ typedef struct RAYT_ALIGN rayt_ball {
 
 /* Builds the tree over `count` spheres in device memory, enqueued on `stream`; again for spheres that
    have moved, or of another count: memory is kept and grows where it must. The stream is waited for
-   only then. Spheres that no ray can hit (radius or coordinates out of range, NaN) are left out.
+   only then, and a captured one refuses it. Spheres that no ray can hit (radius or coordinates out of
+   range, NaN) are left out.
    tree: host memory, one stream at a time. spheres: 16-byte aligned, may be NULL if count is 0.
    Errors: RAYT_ERROR_ARGUMENT; _MEMORY, _DEVICE, _CUDA, after which questions are refused until a
    build succeeds. */
@@ -6196,10 +6197,13 @@ RAYT_API rayt_status rayt_build(rayt_tree *tree, const rayt_sphere *spheres, int
     if (status == RAYT_OK && tree->memory != NULL) status = rayt__check_device(tree);
     size_t bytes = rayt__tree_bytes(count, false);
     if (status == RAYT_OK && bytes > tree->bytes) {
-        (void)cudaFree(tree->memory); /* waits for those who may still walk the old tree */
-        tree->memory = NULL;
-        tree->bytes = 0;
-        status = rayt__cuda(cudaMalloc(&tree->memory, bytes), "cudaMalloc for the tree");
+        /* waits for those who may still walk the old tree; in a captured stream it is refused */
+        status = rayt__cuda(cudaFree(tree->memory), "cudaFree of the smaller tree");
+        if (status == RAYT_OK) {
+            tree->memory = NULL;
+            tree->bytes = 0;
+            status = rayt__cuda(cudaMalloc(&tree->memory, bytes), "cudaMalloc for the tree");
+        }
         if (status == RAYT_OK) tree->bytes = bytes;
     }
     rayt__scratch scratch = {NULL, 0};

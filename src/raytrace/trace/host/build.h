@@ -197,10 +197,13 @@ RAYT_API rayt_status rayt_build(rayt_tree *tree, const rayt_sphere *spheres, int
     if (status == RAYT_OK && tree->memory != NULL) status = rayt__check_device(tree);
     size_t bytes = rayt__tree_bytes(count, false);
     if (status == RAYT_OK && bytes > tree->bytes) {
-        (void)cudaFree(tree->memory); /* waits for those who may still walk the old tree */
-        tree->memory = NULL;
-        tree->bytes = 0;
-        status = rayt__cuda(cudaMalloc(&tree->memory, bytes), "cudaMalloc for the tree");
+        /* waits for those who may still walk the old tree; in a captured stream it is refused */
+        status = rayt__cuda(cudaFree(tree->memory), "cudaFree of the smaller tree");
+        if (status == RAYT_OK) {
+            tree->memory = NULL;
+            tree->bytes = 0;
+            status = rayt__cuda(cudaMalloc(&tree->memory, bytes), "cudaMalloc for the tree");
+        }
         if (status == RAYT_OK) tree->bytes = bytes;
     }
     rayt__scratch scratch = {NULL, 0};
