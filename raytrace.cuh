@@ -44,6 +44,9 @@
           rayt_scene scene = {};               spheres, a material for each, lights, sky, ground; in C
                                                it is {0}
           scene.spheres = spheres, scene.materials = materials, scene.count = count;
+          scene.sun.y = 2, scene.sun.z = 1;              towards the sun; without light all is black
+          scene.sun.r = scene.sun.g = scene.sun.b = 1;   white
+          scene.sky_top[2] = scene.sky_bottom[2] = 1;    blue
           rayt_camera camera = {{13, 2, 3}, {0, 0, 0}, {0, 1, 0}, 20, 0, 0};
           rayt_quality quality = {100, 50, 1, 2};          samples, depth, seed, gamma
           rayt_trace_host(RAYT_TREE, &scene, &camera, &quality, image, w, h, NULL, NULL);
@@ -63,7 +66,7 @@
    asked. RAYT_CONSTANT reads spheres beyond RAYT_MAX_CONST / 16 from global memory. The sphere that
    was hit is read with its colour and material from global memory, whatever WHERE is.
    Radii below 2^-20 or above 1e18 and coordinates above 1e18 or NaN: never hit.
-   trace/types.h has all members of scenes, cameras and materials.
+   Sections TRACE: TYPES, TREE: TYPES and HIT have all members of scenes, cameras, trees and rays.
 
    A TREE over any number of spheres, and questions to it; with RAYT_WITH_TRACE
      rayt_build(&tree, spheres, count, stream)     device memory; again for spheres that have moved
@@ -930,7 +933,8 @@ typedef struct RAYT_ALIGN rayt_ball {
 
 /* Builds the tree over `count` spheres in device memory, enqueued on `stream`; again for spheres that
    have moved, or of another count: memory is kept and grows where it must. The stream is waited for
-   only then. Spheres that no ray can hit (radius or coordinates out of range, NaN) are left out.
+   only then, and a captured one refuses it. Spheres that no ray can hit (radius or coordinates out of
+   range, NaN) are left out.
    tree: host memory, one stream at a time. spheres: 16-byte aligned, may be NULL if count is 0.
    Errors: RAYT_ERROR_ARGUMENT; _MEMORY, _DEVICE, _CUDA, after which questions are refused until a
    build succeeds. */
@@ -6067,7 +6071,7 @@ static inline rayt__workplace rayt__make_workplace(char *memory, const rayt_tree
     w.build.queue = (int *)rayt__part(memory, &at, RAYT__QUEUE * sizeof(int));
     w.build.flags = (int *)rayt__part(memory, &at, rayt__node_count(count) * sizeof(int));
     w.build.totals =
-        (unsigned *)rayt__part(memory, &at, RAYT__PASSES * RAYT__DIGITS * sizeof(unsigned));
+        (unsigned *)rayt__part(memory, &at, RAYT__PASSES * (size_t)RAYT__DIGITS * sizeof(unsigned));
     w.per_pass = (size_t)rayt__sort_tiles(count) * RAYT__DIGITS + 1;
     w.states = (unsigned *)rayt__part(memory, &at, RAYT__PASSES * w.per_pass * sizeof(unsigned));
     w.zeros = at;
@@ -6193,10 +6197,13 @@ RAYT_API rayt_status rayt_build(rayt_tree *tree, const rayt_sphere *spheres, int
     if (status == RAYT_OK && tree->memory != NULL) status = rayt__check_device(tree);
     size_t bytes = rayt__tree_bytes(count, false);
     if (status == RAYT_OK && bytes > tree->bytes) {
-        (void)cudaFree(tree->memory); /* waits for those who may still walk the old tree */
-        tree->memory = NULL;
-        tree->bytes = 0;
-        status = rayt__cuda(cudaMalloc(&tree->memory, bytes), "cudaMalloc for the tree");
+        /* waits for those who may still walk the old tree; in a captured stream it is refused */
+        status = rayt__cuda(cudaFree(tree->memory), "cudaFree of the smaller tree");
+        if (status == RAYT_OK) {
+            tree->memory = NULL;
+            tree->bytes = 0;
+            status = rayt__cuda(cudaMalloc(&tree->memory, bytes), "cudaMalloc for the tree");
+        }
         if (status == RAYT_OK) tree->bytes = bytes;
     }
     rayt__scratch scratch = {NULL, 0};

@@ -331,34 +331,6 @@
 #endif
 #endif
 
-/* Elements of 16 bits: CUDA's types, or in C and C++ without CUDA what has their size. */
-#ifdef TMM_WITH_HALF
-#ifdef __CUDACC__
-#if defined(__CUDA_NO_HALF_CONVERSIONS__) && !defined(TMM_EXTERN) /* PyTorch's builds define it */
-#error "tiledmm.cuh: TMM_WITH_HALF converts __half: compile with -U__CUDA_NO_HALF_CONVERSIONS__"
-#endif
-#include <cuda_fp16.h>
-typedef __half tmm_half;
-#else
-typedef struct tmm_half {
-    unsigned short bits;
-} tmm_half;
-#endif
-#endif
-#ifdef TMM_WITH_BFLOAT16
-#ifdef __CUDACC__
-#if defined(__CUDA_NO_BFLOAT16_CONVERSIONS__) && !defined(TMM_EXTERN)
-#error "tiledmm.cuh: TMM_WITH_BFLOAT16: compile with -U__CUDA_NO_BFLOAT16_CONVERSIONS__"
-#endif
-#include <cuda_bf16.h>
-typedef __nv_bfloat16 tmm_bfloat16;
-#else
-typedef struct tmm_bfloat16 {
-    unsigned short bits;
-} tmm_bfloat16;
-#endif
-#endif
-
 /* What a function of kernels begins with. */
 #define TMM__DEVICE static __device__ __forceinline__
 
@@ -554,11 +526,13 @@ TMM__EPILOGUE(tmm_depilogue, double)
 TMM__EPILOGUE(tmm_iepilogue, int)
 #endif
 #ifdef TMM_WITH_HALF
-TMM__EPILOGUE(tmm_hepilogue, tmm_half)
+#include <cuda_fp16.h>
+TMM__EPILOGUE(tmm_hepilogue, __half)
 TMM__EPILOGUE(tmm_hsepilogue, float)
 #endif
 #ifdef TMM_WITH_BFLOAT16
-TMM__EPILOGUE(tmm_bepilogue, tmm_bfloat16)
+#include <cuda_bf16.h>
+TMM__EPILOGUE(tmm_bepilogue, __nv_bfloat16)
 TMM__EPILOGUE(tmm_bsepilogue, float)
 #endif
 #endif
@@ -822,7 +796,39 @@ TMM__WORDS(TMM__PUSH)
 #endif
 /* src/tiledmm/once/types.h. Statuses, kernels, options of calls.
    Uses: nothing.
-   Used by: checks.h, host/, kernels/common/finish.cuh, launch/, once/, type/, kernels/. */
+   Used by: checks.h, ready_made.h, host/, kernels/common/finish.cuh, launch/, once/, type/,
+   kernels/. */
+#ifndef TMM__ONCE
+/* Elements of 16 bits: CUDA's types, or in C and C++ without CUDA what has their size. Included here,
+   where macros of the caller are set aside: CUDA's headers have words such as half and width. */
+#ifdef TMM_WITH_HALF
+#ifdef __CUDACC__
+#if defined(__CUDA_NO_HALF_CONVERSIONS__) && !defined(TMM_EXTERN) /* PyTorch's builds define it */
+#error "tiledmm.cuh: TMM_WITH_HALF converts __half: compile with -U__CUDA_NO_HALF_CONVERSIONS__"
+#endif
+#include <cuda_fp16.h>
+typedef __half tmm_half;
+#else
+typedef struct tmm_half {
+    unsigned short bits;
+} tmm_half;
+#endif
+#endif
+#ifdef TMM_WITH_BFLOAT16
+#ifdef __CUDACC__
+#if defined(__CUDA_NO_BFLOAT16_CONVERSIONS__) && !defined(TMM_EXTERN)
+#error "tiledmm.cuh: TMM_WITH_BFLOAT16: compile with -U__CUDA_NO_BFLOAT16_CONVERSIONS__"
+#endif
+#include <cuda_bf16.h>
+typedef __nv_bfloat16 tmm_bfloat16;
+#else
+typedef struct tmm_bfloat16 {
+    unsigned short bits;
+} tmm_bfloat16;
+#endif
+#endif
+#endif
+
 #if !defined(__CUDACC_RTC__) && !defined(TMM__ONCE)
 #include <stddef.h>
 
@@ -1863,7 +1869,7 @@ static inline tmm_status tmm__launched(cudaError_t error)
     if (tmm__is_of_memory(error))
         return tmm__fail(TMM_ERROR_CUDA,
                          "kernel launch: %s, in this launch or before it; is an operand host "
-                         "memory, or smaller than its shape?",
+                         "memory, another device's, or smaller than its shape?",
                          cudaGetErrorString(error));
     return tmm__fail(TMM_ERROR_CUDA, "kernel launch: the device had failed before it: %s",
                      cudaGetErrorString(error));
@@ -2825,6 +2831,18 @@ static inline void *tmm__workspace(size_t bytes, tmm_stream stream)
     return memory;
 }
 
+/* The status of a call that cannot do without such memory and got none. A device that has failed gives
+   none, either. */
+static inline tmm_status tmm__no_workspace(const char *use, size_t bytes, tmm_stream stream)
+{
+    void *memory = NULL;
+    const cudaError_t error = cudaMallocAsync(&memory, bytes, stream);
+    if (error == cudaSuccess) (void)cudaFreeAsync(memory, stream);
+    if (tmm__is_sticky(error)) return tmm__launched(error);
+    (void)tmm__succeeded(error);
+    return tmm__fail(TMM_ERROR_MEMORY, "no memory %s: %zu bytes", use, bytes);
+}
+
 /* A number that memory does not hold by chance, another one for every launch of a thread.
    Launches of other threads have flags of their own. */
 static inline unsigned long long tmm__ticket(void)
@@ -2975,6 +2993,9 @@ static inline double tmm__pack_time(double bytes)
 /* src/tiledmm/once/arguments.h. Checks of arguments that all forms of GEMM share.
    Uses: once/. Used by: checks.h, host/devices.h, type/. */
 #if TMM__HOST && !defined(TMM__ONCE)
+/* Of a matrix, and from the first to the last of a batch: what sums of both do not exceed. */
+#define TMM__MOST_BYTES (LLONG_MAX / 2)
+
 /* Is a rows x cols matrix with this leading dimension possible, and its size within 64 bits? */
 static inline tmm_status tmm__check_matrix(const char *name, const char *ld_name,
                                            const void *pointer, long long rows, long long cols,
@@ -2985,7 +3006,7 @@ static inline tmm_status tmm__check_matrix(const char *name, const char *ld_name
     if (ld < cols)
         return tmm__fail(TMM_ERROR_ARGUMENT, "%s is %lld, but a row of %s has %lld elements",
                          ld_name, ld, name, cols);
-    if (rows > 0 && ld > (LLONG_MAX / (long long)element - cols) / rows)
+    if (rows > 0 && ld > (TMM__MOST_BYTES / (long long)element - cols) / rows)
         return tmm__fail(TMM_ERROR_ARGUMENT, "%s (%lld rows, %s %lld) exceeds 64-bit addresses",
                          name, rows, ld_name, ld);
     if (pointer == NULL && rows > 0 && cols > 0)
@@ -4213,8 +4234,8 @@ static inline void tmm__plan_tensor(tmm__plan *plan, const tmm__tensor_instance 
     /* With a short K a block has tile after tile: see KERNEL TENSOR. */
     const int resident = i->blocks * processors;
     const double each = ceil((double)tiles / resident);
-    const int ahead = i->ahead && steps <= TMM__AHEAD_STEPS && each >= TMM__AHEAD_TILES &&
-                      100.0 * tiles >= TMM__AHEAD_FULL * each * resident;
+    const int ahead = i->ahead && steps <= TMM__AHEAD_STEPS && each >= (int)TMM__AHEAD_TILES &&
+                      100.0 * tiles >= (int)TMM__AHEAD_FULL * each * resident;
     plan->blocks = tmm__plan_whole(s, d, ahead ? resident : INT_MAX);
     plan->time = HUGE_VAL, plan->cut = TMM__PLAN_WHOLE, plan->slices = 1;
     /* Of a triangle, the tiles after those that begin together may be alone; costs of other products
@@ -7094,9 +7115,11 @@ TMM__DEVICE TMM_SUM tmm__xlast(tmm__xalpha alpha, TMM_SUM sum, TMM_SUM old, long
    Loads: 2 M N K elements, 2 FLOP for each 2 elements: 0.25 FLOP per byte in float. Caches serve
    most of them, and the load units, two loads to one multiply-add, are what bounds it.
 
-   Launch: blocks of T x T threads, any T, and ceil(M / T) ceil(N / T) of them in one dimension;
+   Launch: blocks of T x T threads, T up to 32, and ceil(M / T) ceil(N / T) of them in one dimension;
    gridDim.z: products of a batch.
    To paste: everything from here to the line that ends the kernel, below  #define TMM_TYPE float */
+/* The types of sums, of alpha and beta and of C, and the last step, alpha sum + beta C. The header sets
+   them for each type of elements. Pasted, all are TMM_TYPE: */
 #ifndef TMM_KERNEL
 #define TMM_KERNEL                           __global__
 #define TMM_SUM                              TMM_TYPE
@@ -7143,8 +7166,8 @@ TMM_KERNEL void tmm_gemm_global(long long M, long long N, long long K, TMM__ALPH
 #endif
 /* src/tiledmm/kernels/simple/shared.cuh. The kernel that teaches shared memory.
    Uses: once/. Used by: launch.h, type/instances.h. */
-/* The instances: pass, and tile, which is its name. TMM_TILE, if the caller defines it, is the only
-   one. */
+/* The instances: the pass that compiles it (once/passes.h), and its tile, which is its name. TMM_TILE, if
+   the caller defines it, is the only one. */
 #ifndef TMM__SHARED_LIST
 #define TMM__SHARED_LIST(_) TMM__IF_ALL_TILES(_(1, 8) _(2, 16)) _(3, 32)
 #endif
@@ -7178,6 +7201,8 @@ TMM_KERNEL void tmm_gemm_global(long long M, long long N, long long K, TMM__ALPH
    To paste: everything from here to the line that ends the kernel, below  #define TMM_TYPE float
    and  #define TMM_TILE 16;  launch a block of (TMM_TILE, TMM_TILE) threads for each tile of C, in
    one dimension. */
+/* The types of sums, of alpha and beta and of C, and the last step, alpha sum + beta C. The header sets
+   them for each type of elements. Pasted, all are TMM_TYPE: */
 #ifndef TMM_KERNEL
 #define TMM_KERNEL                           __global__
 #define TMM_SUM                              TMM_TYPE
@@ -7256,7 +7281,7 @@ TMM_KERNEL void __launch_bounds__(TMM_TILE *TMM_TILE)
 #endif
 /* src/tiledmm/kernels/simple/register.cuh. The kernel that teaches registers.
    Uses: once/passes.h. Used by: launch.h, type/instances.h. */
-/* The instances: pass, tile, which is its name, and TMM_BLOCK. */
+/* The instances: the pass that compiles it (once/passes.h), its tile, which is its name, and TMM_BLOCK. */
 #ifndef TMM__REGISTER_LIST
 #define TMM__REGISTER_LIST(_) TMM__IF_ALL_TILES(_(1, 64, 4)) _(2, 128, 8)
 #endif
@@ -7299,6 +7324,8 @@ TMM_KERNEL void __launch_bounds__(TMM_TILE *TMM_TILE)
 
    To paste: everything from here to the line that ends the kernel, below  #define TMM_TYPE float
    and  #define TMM_BLOCK 8;  launch a block of 256 threads for each tile of C, in one dimension. */
+/* The types of sums, of alpha and beta and of C, and the last step, alpha sum + beta C. The header sets
+   them for each type of elements. Pasted, all are TMM_TYPE: */
 #ifndef TMM_KERNEL
 #define TMM_KERNEL                           __global__
 #define TMM_SUM                              TMM_TYPE
@@ -11660,8 +11687,8 @@ TMM_KERNEL void __launch_bounds__(tmm__half_threads, TMM__HALF_BLOCKS)
     long long across = (N - 1) / COLS + 1, down = (M - 1) / ROWS + 1;
     const int squares = (int)((N - 1) / EDGE + 1);
     if (triangle != 0)
-        across = (squares + 1) / 2 * (EDGE / COLS),
-        down = (squares + 1 - squares % 2) * (EDGE / ROWS);
+        across = (squares + 1) / 2 * ((int)EDGE / COLS),
+        down = (squares + 1 - squares % 2) * ((int)EDGE / ROWS);
 #else
     const int triangle = 0;
     const long long across = (N - 1) / COLS + 1, down = (M - 1) / ROWS + 1;
@@ -20523,7 +20550,7 @@ static inline double tmm__xthin_time(const tmm__xproduct *p, int n, double share
 static inline void tmm__xthin_plan(const tmm__xproduct *p, tmm__plan *plan)
 {
     const double processors = TMM__BUSY(tmm__current_device()->processors);
-    for (int i = 0; i < TMM__THIN_INSTANCES * TMM__THIN_ROUNDS; i++) {
+    for (int i = 0; i < TMM__THIN_INSTANCES * (int)TMM__THIN_ROUNDS; i++) {
         const int n = i / TMM__THIN_ROUNDS, rounds = i % TMM__THIN_ROUNDS + 1;
         if (rounds > 1 && p->batch == 1) continue;
         const int cols = tmm__xthin_cols(n);
@@ -21342,7 +21369,7 @@ static inline tmm_status tmm__xcheck_apart(const char *name, const tmm__area *X,
                          (int)sizeof(TMM_OUT));
     if (stride < 0)
         return tmm__fail(TMM_ERROR_ARGUMENT, "the stride of %s is negative: %lld", name, stride);
-    if (stride > LLONG_MAX / (long long)sizeof(TMM_OUT) / batch)
+    if (stride > TMM__MOST_BYTES / (long long)sizeof(TMM_OUT) / batch)
         return tmm__fail(TMM_ERROR_ARGUMENT,
                          "the stride of %s (%lld, batch %lld) exceeds 64-bit addresses", name,
                          stride, batch);
@@ -21382,6 +21409,7 @@ static inline tmm_status tmm__xset_after(tmm__after *after, const tmm_epilogue *
     if (status != TMM_OK || o->M == 0 || o->N == 0 || batch == 0) return status;
     const int adds = e->gamma != 0;
     if (adds) status = tmm__check_matrix("D", "ldd", e->D, o->M, o->N, e->ldd, sizeof(TMM_OUT));
+    if (status != TMM_OK) return status;
     const tmm__area areas[3] = {tmm__area_of(e->row_bias, 1, o->M, o->M, sizeof(TMM_OUT)),
                                 tmm__area_of(e->col_bias, 1, o->N, o->N, sizeof(TMM_OUT)),
                                 tmm__area_of(e->D, o->M, o->N, adds ? e->ldd : o->N,
@@ -21559,7 +21587,7 @@ static inline tmm_status tmm__xcheck_batch(const tmm__operands *o, const long lo
     for (int n = 0; n < 3; n++) {
         if (strides[n] < 0)
             return tmm__fail(TMM_ERROR_ARGUMENT, "stride%c is negative: %lld", 'A' + n, strides[n]);
-        if (batch > 0 && strides[n] > LLONG_MAX /
+        if (batch > 0 && strides[n] > TMM__MOST_BYTES /
                                           (long long)(n == 2 ? sizeof(TMM_OUT) : sizeof(TMM_TYPE)) /
                                           batch)
             return tmm__fail(TMM_ERROR_ARGUMENT,
@@ -21966,8 +21994,7 @@ static inline tmm_status tmm__xprepare(const tmm_prepared *request, size_t bytes
         return tmm__fail(TMM_ERROR_ARGUMENT, "memory overlaps %s", is_B ? "B" : "A");
     int owned = memory == NULL && needed > 0;
     if (owned) memory = tmm__workspace(needed, stream);
-    if (owned && memory == NULL)
-        return tmm__fail(TMM_ERROR_MEMORY, "no memory to prepare an operand: %zu bytes", needed);
+    if (owned && memory == NULL) return tmm__no_workspace("to prepare an operand", needed, stream);
     if (needed > 0) status = tmm__xconvert_once(request, (char *)memory, stream);
     if (status != TMM_OK) {
         if (owned) (void)cudaFreeAsync(memory, stream);
@@ -22109,7 +22136,7 @@ TMM_API tmm_status tmm__xgemm_tensor(tmm_op opA, tmm_op opB, long long M, long l
     tmm__xplan_by(TMM__CONVERTING, &p, &plan);
     status = tmm__xconverted(&p, &plan, prepared, &missing);
     if (status == TMM_OK && missing > 0)
-        return tmm__fail(TMM_ERROR_MEMORY, "no memory to convert A and B: %zu bytes", missing);
+        return tmm__no_workspace("to convert A and B", missing, stream);
     return status;
 }
 #endif
@@ -22636,8 +22663,7 @@ static inline tmm_status tmm__xstrips(tmm_kernel kernel, const tmm__xproduct *gi
         count = tmm__min(tmm__min(batch, TMM__MOST_GRID), bytes < most ? most / bytes : 1);
         square = (TMM_OUT *)tmm__workspace((size_t)(count * bytes), p.stream);
         if (square != NULL) break;
-        if (rows <= 64)
-            return tmm__fail(TMM_ERROR_MEMORY, "no memory for a block of C: %lld bytes", bytes);
+        if (rows <= 64) return tmm__no_workspace("for a block of C", (size_t)bytes, p.stream);
     }
     for (long long first = 0; first < batch && status == TMM_OK; first += count) {
         const long long some = tmm__min(batch - first, count);
@@ -22808,7 +22834,7 @@ TMM_API tmm_status tmm__xsyrk_cpu(tmm_fill fill, tmm_op op, long long N, long lo
 #endif
 #endif
 /* src/tiledmm/ready_made.h. READY-MADE: float, double and int; half and bfloat16 on request.
-   Uses: once/config.h. Used by: callers. */
+   Uses: once/. Used by: callers. */
 #if !defined(TMM__PASS) && !defined(TMM__READY_MADE)
 #define TMM__READY_MADE
 #ifndef TMM_NO_READY_MADE

@@ -639,6 +639,8 @@ static void TEST(_rules)(void)
     TEST(_refuses)(memory, AB, e, 1, TMM_ERROR_ARGUMENT, "D is NULL");
     e.D = memory, e.ldd = 4;
     TEST(_refuses)(memory, AB, e, 1, TMM_ERROR_ARGUMENT, "ldd is 4");
+    e.ldd = LLONG_MAX; /* its bytes are not even computed */
+    TEST(_refuses)(memory, AB, e, 1, TMM_ERROR_ARGUMENT, "exceeds 64-bit addresses");
     e.D = memory + 20, e.ldd = 5;
     TEST(_refuses)(memory, AB, e, 1, TMM_ERROR_ARGUMENT, "C overlaps D");
     e.D = memory + 6;

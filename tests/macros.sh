@@ -112,7 +112,7 @@ int main(void)
     return rayt_render_host(RAYT_CULLED, &ball, 1, image, 4, 4, NULL, NULL) != RAYT_OK;
 }
 END
-printf '#define TMM_IMPLEMENTATION\n#define RAYT_IMPLEMENTATION\n#define RAYT_WITH_TRACE\n' | cat - "$work/caller.c" >"$work/emits.cu"
+printf '#define %s\n' TMM_WITH_HALF TMM_WITH_BFLOAT16 TMM_IMPLEMENTATION RAYT_IMPLEMENTATION RAYT_WITH_TRACE | cat - "$work/caller.c" >"$work/emits.cu"
 printf '#define TMM_EXTERN\n#define RAYT_EXTERN\n' | cat - "$work/caller.c" >"$work/declares.cu"
 
 warnings=(-Wall -Wextra -Werror -I"$work" -I.)

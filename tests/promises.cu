@@ -7,6 +7,7 @@
 #include "tap.h"
 #define TMM_NO_INT
 #define TMM_FLOAT_TENSOR 0
+#define TMM_WITH_SYRK
 #include "../tiledmm.cuh"
 
 #define N TMM_OP_N
@@ -102,8 +103,8 @@ static void test_culprits(void)
         tap_ok(0, "memory for the operands");
         return;
     }
-    test_sentence(tmm_sgemm_with(TMM_PIPELINED, N, N, 1ll << 60, 1, 1, 0, x, 1, x, 1, 0, x, 1, 0),
-                  TMM_ERROR_ARGUMENT, "M x N is 1152921504606846976 x 1",
+    test_sentence(tmm_sgemm_with(TMM_PIPELINED, N, N, 1ll << 59, 1, 1, 0, x, 1, x, 1, 0, x, 1, 0),
+                  TMM_ERROR_ARGUMENT, "M x N is 576460752303423488 x 1",
                   "too many rows: the sentence names M, not K, lda or ldb");
     test_sentence(tmm_sgemm_batched(N, N, 0, 8, 8, 1, x, 8, x, 8, 0, x, 8, 0, 0, 0, 2, 0), TMM_OK,
                   "", "a batch with M = 0 does nothing, whatever strideC");
@@ -372,7 +373,7 @@ static __global__ void lose_device(void)
 static void test_lost_device(void)
 {
     float *x = NULL;
-    if (cudaMalloc((void **)&x, 4096) != cudaSuccess) {
+    if (cudaMalloc((void **)&x, 8192) != cudaSuccess) {
         tap_ok(0, "memory for the operands");
         return;
     }
@@ -394,6 +395,16 @@ static void test_lost_device(void)
                                      0),
                       TMM_ERROR_CUDA, "before", what);
     }
+    /* These cannot do without memory, and a lost device has none. */
+    test_sentence(tmm_ssyrk_with(TMM_GLOBAL, TMM_LOWER, N, 8, 8, 1, x, 8, 0, x + 64, 8, 0),
+                  TMM_ERROR_CUDA, "before", "tmm_ssyrk on a lost device");
+#if TMM__FAST
+    tmm_prepared B;
+    test_sentence(tmm_sgemm_prepare_B(N, 64, 16, x, 16, NULL, 0, &B, 0), TMM_ERROR_CUDA, "before",
+                  "tmm_sgemm_prepare_B on a lost device");
+    test_sentence(tmm_sgemm_tensor(N, N, 8, 8, 64, 1, x, 64, x + 512, 8, 0, x + 1024, 8, NULL, 0),
+                  TMM_ERROR_CUDA, "before", "tmm_sgemm_tensor on a lost device");
+#endif
     (void)cudaDeviceReset();
 }
 

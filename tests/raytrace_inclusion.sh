@@ -167,6 +167,18 @@ else
     skip "nvcc: several files of one program" "$no_nvcc"
 fi
 
+# ---- the manual's example --------------------------------------------------------------------------
+{
+    printf '#define RAYT_WITH_TRACE\n#include "raytrace.cuh"\nint main(void)\n{\n'
+    printf '%s\n' 'enum { count = 1, w = 60, h = 40 };' 'static unsigned char image[4 * w * h];' \
+        'const rayt_sphere spheres[1] = {{0, 0, 0, 1, 1, 0, 0}};' 'const rayt_material materials[1] = {{RAYT_MATT}};'
+    sed -n '/^   RAYS AT ANY ANGLE/,/rayt_trace_host(RAYT/s/^ \{10\}\([a-z][^;]*;\).*/\1/p' src/raytrace/manual.h
+    printf '%s\n' 'const unsigned char *middle = image + 4 * (h / 2 * w + w / 2);' \
+        'return !(middle[0] > 90 && middle[2] == 0 && image[0] == 0 && image[2] == 255);' '}'
+} >"$work/manual.cu"
+check "the manual's example of a camera compiles" cpu/cucc -O0 -I. "$work/manual.cu" -o "$work/manual"
+check "and draws a lit sphere in front of a sky" "$work/manual"
+
 # ---- pieces ---------------------------------------------------------------------------------------
 # INTERSECTION, one kernel and a main, which must give the image of the header.
 piece() { sed -n "/=== $1 ===/,/^\/\* END OF ${1%% *}/p" raytrace.cuh; }

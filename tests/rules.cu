@@ -117,6 +117,9 @@ static void test_errors(void)
     test_rejects(tmm_sgemm_batched(N, N, 8, 8, 8, 1, a, 8, b, 8, 0, c, 8, LLONG_MAX / 4, 64, 64, 2,
                                    0),
                  "strideA", "a stride beyond 64-bit addresses");
+    test_rejects(tmm_sgemm_batched(N, N, 4, 1, 8, 1, a, 8, b, 1, 0, c, (1ll << 59) - 2, 8, 8,
+                                   (1ll << 60) - 5, 2, 0),
+                 "64-bit", "the last product of a batch beyond 64-bit addresses");
     test_rejects(tmm_sgemm_batched(N, N, 8, 8, 8, 1, a, 8, b, 8, 0, c, 8, 64, 64, 0, 2, 0),
                  "strideC", "products on top of each other");
     test_rejects(tmm_smatmul(8, 8, 8, hA, NULL, hC), "B is NULL", "B = NULL in matmul");
@@ -135,7 +138,7 @@ static void test_errors(void)
     test_rejects(tmm_freivalds(TMM_FLOAT, 2, 2, 2, hA, 2, hB, 2, hC, 2, 0, 1, &error), "trials",
                  "no trials");
     tmm_status status =
-        tmm_freivalds(TMM_FLOAT, 1ll << 60, 0, 0, NULL, 1, NULL, 1, NULL, 1, 1, 1, &error);
+        tmm_freivalds(TMM_FLOAT, 1ll << 59, 0, 0, NULL, 1, NULL, 1, NULL, 1, 1, 1, &error);
     tap_ok(status == TMM_ERROR_MEMORY, "freivalds of more rows than there is memory for: %s",
            tmm_last_error());
     tap_ok(error == -1, "rejected checks leave their result alone");

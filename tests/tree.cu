@@ -705,6 +705,33 @@ static void bad_input(void)
     tap_ok(cudaPeekAtLastError() == cudaSuccess, "no call left an error in CUDA's record");
 }
 
+/* A captured stream may not allocate: a larger tree is refused there, and the memory of the smaller
+   one is not lost. */
+static void growth_in_capture(void)
+{
+    enum { COUNT = 3000 };
+    rayt_tree tree = {}, host = {};
+    rayt_sphere *s = new_scene(CROWDED, COUNT);
+    char *scene = to_device(s, sizeof(rayt_sphere) * COUNT);
+    cudaStream_t stream;
+    cudaGraph_t graph = NULL;
+    must(rayt_build(&tree, (rayt_sphere *)scene, 10, NULL), "rayt_build");
+    must_cuda(cudaStreamCreate(&stream), "a stream");
+    must_cuda(cudaStreamBeginCapture(stream, cudaStreamCaptureModeGlobal), "a capture");
+    const rayt_status status = rayt_build(&tree, (rayt_sphere *)scene, COUNT, stream);
+    (void)cudaStreamEndCapture(stream, &graph);
+    (void)cudaGetLastError();
+    tap_ok(status == RAYT_ERROR_CUDA && tree.memory != NULL && tree.count == -1,
+           "a tree that has to grow in a captured stream: %s", rayt_last_error());
+    if (graph != NULL) must_cuda(cudaGraphDestroy(graph), "the graph");
+    must_cuda(cudaStreamDestroy(stream), "the stream");
+    free(s);
+    from_device(NULL, scene, sizeof(rayt_sphere) * COUNT);
+    tap_ok(agrees(CROWDED, COUNT, &tree, &host, NULL), "and out of it");
+    must(rayt_tree_free(&tree), "rayt_tree_free");
+    must(rayt_tree_free(&host), "rayt_tree_free");
+}
+
 #ifdef __CUCC__
 static void plant(const char *plan)
 {
@@ -760,6 +787,7 @@ int main(int count, char **words)
     rebuilds();
     threads();
     bad_input();
+    growth_in_capture();
 #ifdef __CUCC__
     failed_builds();
 #endif

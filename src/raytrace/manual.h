@@ -44,6 +44,9 @@
           rayt_scene scene = {};               spheres, a material for each, lights, sky, ground; in C
                                                it is {0}
           scene.spheres = spheres, scene.materials = materials, scene.count = count;
+          scene.sun.y = 2, scene.sun.z = 1;              towards the sun; without light all is black
+          scene.sun.r = scene.sun.g = scene.sun.b = 1;   white
+          scene.sky_top[2] = scene.sky_bottom[2] = 1;    blue
           rayt_camera camera = {{13, 2, 3}, {0, 0, 0}, {0, 1, 0}, 20, 0, 0};
           rayt_quality quality = {100, 50, 1, 2};          samples, depth, seed, gamma
           rayt_trace_host(RAYT_TREE, &scene, &camera, &quality, image, w, h, NULL, NULL);
@@ -63,7 +66,7 @@
    asked. RAYT_CONSTANT reads spheres beyond RAYT_MAX_CONST / 16 from global memory. The sphere that
    was hit is read with its colour and material from global memory, whatever WHERE is.
    Radii below 2^-20 or above 1e18 and coordinates above 1e18 or NaN: never hit.
-   trace/types.h has all members of scenes, cameras and materials.
+   Sections TRACE: TYPES, TREE: TYPES and HIT have all members of scenes, cameras, trees and rays.
 
    A TREE over any number of spheres, and questions to it; with RAYT_WITH_TRACE
      rayt_build(&tree, spheres, count, stream)     device memory; again for spheres that have moved

@@ -1,5 +1,5 @@
 /* src/tiledmm/ready_made.h. READY-MADE: float, double and int; half and bfloat16 on request.
-   Uses: once/config.h. Used by: callers. */
+   Uses: once/. Used by: callers. */
 #if !defined(TMM__PASS) && !defined(TMM__READY_MADE)
 #define TMM__READY_MADE
 #ifndef TMM_NO_READY_MADE

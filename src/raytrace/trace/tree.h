@@ -35,7 +35,8 @@ typedef struct RAYT_ALIGN rayt_ball {
 
 /* Builds the tree over `count` spheres in device memory, enqueued on `stream`; again for spheres that
    have moved, or of another count: memory is kept and grows where it must. The stream is waited for
-   only then. Spheres that no ray can hit (radius or coordinates out of range, NaN) are left out.
+   only then, and a captured one refuses it. Spheres that no ray can hit (radius or coordinates out of
+   range, NaN) are left out.
    tree: host memory, one stream at a time. spheres: 16-byte aligned, may be NULL if count is 0.
    Errors: RAYT_ERROR_ARGUMENT; _MEMORY, _DEVICE, _CUDA, after which questions are refused until a
    build succeeds. */

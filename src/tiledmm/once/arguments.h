@@ -1,6 +1,9 @@
 /* src/tiledmm/once/arguments.h. Checks of arguments that all forms of GEMM share.
    Uses: once/. Used by: checks.h, host/devices.h, type/. */
 #if TMM__HOST && !defined(TMM__ONCE)
+/* Of a matrix, and from the first to the last of a batch: what sums of both do not exceed. */
+#define TMM__MOST_BYTES (LLONG_MAX / 2)
+
 /* Is a rows x cols matrix with this leading dimension possible, and its size within 64 bits? */
 static inline tmm_status tmm__check_matrix(const char *name, const char *ld_name,
                                            const void *pointer, long long rows, long long cols,
@@ -11,7 +14,7 @@ static inline tmm_status tmm__check_matrix(const char *name, const char *ld_name
     if (ld < cols)
         return tmm__fail(TMM_ERROR_ARGUMENT, "%s is %lld, but a row of %s has %lld elements",
                          ld_name, ld, name, cols);
-    if (rows > 0 && ld > (LLONG_MAX / (long long)element - cols) / rows)
+    if (rows > 0 && ld > (TMM__MOST_BYTES / (long long)element - cols) / rows)
         return tmm__fail(TMM_ERROR_ARGUMENT, "%s (%lld rows, %s %lld) exceeds 64-bit addresses",
                          name, rows, ld_name, ld);
     if (pointer == NULL && rows > 0 && cols > 0)

@@ -316,6 +316,18 @@ static inline void *tmm__workspace(size_t bytes, tmm_stream stream)
     return memory;
 }
 
+/* The status of a call that cannot do without such memory and got none. A device that has failed gives
+   none, either. */
+static inline tmm_status tmm__no_workspace(const char *use, size_t bytes, tmm_stream stream)
+{
+    void *memory = NULL;
+    const cudaError_t error = cudaMallocAsync(&memory, bytes, stream);
+    if (error == cudaSuccess) (void)cudaFreeAsync(memory, stream);
+    if (tmm__is_sticky(error)) return tmm__launched(error);
+    (void)tmm__succeeded(error);
+    return tmm__fail(TMM_ERROR_MEMORY, "no memory %s: %zu bytes", use, bytes);
+}
+
 /* A number that memory does not hold by chance, another one for every launch of a thread.
    Launches of other threads have flags of their own. */
 static inline unsigned long long tmm__ticket(void)

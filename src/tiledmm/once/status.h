@@ -69,7 +69,7 @@ static inline tmm_status tmm__launched(cudaError_t error)
     if (tmm__is_of_memory(error))
         return tmm__fail(TMM_ERROR_CUDA,
                          "kernel launch: %s, in this launch or before it; is an operand host "
-                         "memory, or smaller than its shape?",
+                         "memory, another device's, or smaller than its shape?",
                          cudaGetErrorString(error));
     return tmm__fail(TMM_ERROR_CUDA, "kernel launch: the device had failed before it: %s",
                      cudaGetErrorString(error));

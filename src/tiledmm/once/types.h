@@ -1,6 +1,38 @@
 /* src/tiledmm/once/types.h. Statuses, kernels, options of calls.
    Uses: nothing.
-   Used by: checks.h, host/, kernels/common/finish.cuh, launch/, once/, type/, kernels/. */
+   Used by: checks.h, ready_made.h, host/, kernels/common/finish.cuh, launch/, once/, type/,
+   kernels/. */
+#ifndef TMM__ONCE
+/* Elements of 16 bits: CUDA's types, or in C and C++ without CUDA what has their size. Included here,
+   where macros of the caller are set aside: CUDA's headers have words such as half and width. */
+#ifdef TMM_WITH_HALF
+#ifdef __CUDACC__
+#if defined(__CUDA_NO_HALF_CONVERSIONS__) && !defined(TMM_EXTERN) /* PyTorch's builds define it */
+#error "tiledmm.cuh: TMM_WITH_HALF converts __half: compile with -U__CUDA_NO_HALF_CONVERSIONS__"
+#endif
+#include <cuda_fp16.h>
+typedef __half tmm_half;
+#else
+typedef struct tmm_half {
+    unsigned short bits;
+} tmm_half;
+#endif
+#endif
+#ifdef TMM_WITH_BFLOAT16
+#ifdef __CUDACC__
+#if defined(__CUDA_NO_BFLOAT16_CONVERSIONS__) && !defined(TMM_EXTERN)
+#error "tiledmm.cuh: TMM_WITH_BFLOAT16: compile with -U__CUDA_NO_BFLOAT16_CONVERSIONS__"
+#endif
+#include <cuda_bf16.h>
+typedef __nv_bfloat16 tmm_bfloat16;
+#else
+typedef struct tmm_bfloat16 {
+    unsigned short bits;
+} tmm_bfloat16;
+#endif
+#endif
+#endif
+
 #if !defined(__CUDACC_RTC__) && !defined(TMM__ONCE)
 #include <stddef.h>
 

@@ -12,7 +12,7 @@ static inline tmm_status tmm__xcheck_apart(const char *name, const tmm__area *X,
                          (int)sizeof(TMM_OUT));
     if (stride < 0)
         return tmm__fail(TMM_ERROR_ARGUMENT, "the stride of %s is negative: %lld", name, stride);
-    if (stride > LLONG_MAX / (long long)sizeof(TMM_OUT) / batch)
+    if (stride > TMM__MOST_BYTES / (long long)sizeof(TMM_OUT) / batch)
         return tmm__fail(TMM_ERROR_ARGUMENT,
                          "the stride of %s (%lld, batch %lld) exceeds 64-bit addresses", name,
                          stride, batch);
@@ -52,6 +52,7 @@ static inline tmm_status tmm__xset_after(tmm__after *after, const tmm_epilogue *
     if (status != TMM_OK || o->M == 0 || o->N == 0 || batch == 0) return status;
     const int adds = e->gamma != 0;
     if (adds) status = tmm__check_matrix("D", "ldd", e->D, o->M, o->N, e->ldd, sizeof(TMM_OUT));
+    if (status != TMM_OK) return status;
     const tmm__area areas[3] = {tmm__area_of(e->row_bias, 1, o->M, o->M, sizeof(TMM_OUT)),
                                 tmm__area_of(e->col_bias, 1, o->N, o->N, sizeof(TMM_OUT)),
                                 tmm__area_of(e->D, o->M, o->N, adds ? e->ldd : o->N,

@@ -26,7 +26,7 @@ static inline tmm_status tmm__xcheck_batch(const tmm__operands *o, const long lo
     for (int n = 0; n < 3; n++) {
         if (strides[n] < 0)
             return tmm__fail(TMM_ERROR_ARGUMENT, "stride%c is negative: %lld", 'A' + n, strides[n]);
-        if (batch > 0 && strides[n] > LLONG_MAX /
+        if (batch > 0 && strides[n] > TMM__MOST_BYTES /
                                           (long long)(n == 2 ? sizeof(TMM_OUT) : sizeof(TMM_TYPE)) /
                                           batch)
             return tmm__fail(TMM_ERROR_ARGUMENT,

@@ -25,11 +25,13 @@ TMM__EPILOGUE(tmm_depilogue, double)
 TMM__EPILOGUE(tmm_iepilogue, int)
 #endif
 #ifdef TMM_WITH_HALF
-TMM__EPILOGUE(tmm_hepilogue, tmm_half)
+#include <cuda_fp16.h>
+TMM__EPILOGUE(tmm_hepilogue, __half)
 TMM__EPILOGUE(tmm_hsepilogue, float)
 #endif
 #ifdef TMM_WITH_BFLOAT16
-TMM__EPILOGUE(tmm_bepilogue, tmm_bfloat16)
+#include <cuda_bf16.h>
+TMM__EPILOGUE(tmm_bepilogue, __nv_bfloat16)
 TMM__EPILOGUE(tmm_bsepilogue, float)
 #endif
 #endif

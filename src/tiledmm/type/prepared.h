@@ -50,8 +50,7 @@ static inline tmm_status tmm__xprepare(const tmm_prepared *request, size_t bytes
         return tmm__fail(TMM_ERROR_ARGUMENT, "memory overlaps %s", is_B ? "B" : "A");
     int owned = memory == NULL && needed > 0;
     if (owned) memory = tmm__workspace(needed, stream);
-    if (owned && memory == NULL)
-        return tmm__fail(TMM_ERROR_MEMORY, "no memory to prepare an operand: %zu bytes", needed);
+    if (owned && memory == NULL) return tmm__no_workspace("to prepare an operand", needed, stream);
     if (needed > 0) status = tmm__xconvert_once(request, (char *)memory, stream);
     if (status != TMM_OK) {
         if (owned) (void)cudaFreeAsync(memory, stream);
@@ -193,7 +192,7 @@ TMM_API tmm_status tmm__xgemm_tensor(tmm_op opA, tmm_op opB, long long M, long l
     tmm__xplan_by(TMM__CONVERTING, &p, &plan);
     status = tmm__xconverted(&p, &plan, prepared, &missing);
     if (status == TMM_OK && missing > 0)
-        return tmm__fail(TMM_ERROR_MEMORY, "no memory to convert A and B: %zu bytes", missing);
+        return tmm__no_workspace("to convert A and B", missing, stream);
     return status;
 }
 #endif

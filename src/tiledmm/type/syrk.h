@@ -103,8 +103,7 @@ static inline tmm_status tmm__xstrips(tmm_kernel kernel, const tmm__xproduct *gi
         count = tmm__min(tmm__min(batch, TMM__MOST_GRID), bytes < most ? most / bytes : 1);
         square = (TMM_OUT *)tmm__workspace((size_t)(count * bytes), p.stream);
         if (square != NULL) break;
-        if (rows <= 64)
-            return tmm__fail(TMM_ERROR_MEMORY, "no memory for a block of C: %lld bytes", bytes);
+        if (rows <= 64) return tmm__no_workspace("for a block of C", (size_t)bytes, p.stream);
     }
     for (long long first = 0; first < batch && status == TMM_OK; first += count) {
         const long long some = tmm__min(batch - first, count);

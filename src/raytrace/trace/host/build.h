@@ -71,7 +71,7 @@ static inline rayt__workplace rayt__make_workplace(char *memory, const rayt_tree
     w.build.queue = (int *)rayt__part(memory, &at, RAYT__QUEUE * sizeof(int));
     w.build.flags = (int *)rayt__part(memory, &at, rayt__node_count(count) * sizeof(int));
     w.build.totals =
-        (unsigned *)rayt__part(memory, &at, RAYT__PASSES * RAYT__DIGITS * sizeof(unsigned));
+        (unsigned *)rayt__part(memory, &at, RAYT__PASSES * (size_t)RAYT__DIGITS * sizeof(unsigned));
     w.per_pass = (size_t)rayt__sort_tiles(count) * RAYT__DIGITS + 1;
     w.states = (unsigned *)rayt__part(memory, &at, RAYT__PASSES * w.per_pass * sizeof(unsigned));
     w.zeros = at;
@@ -197,10 +197,13 @@ RAYT_API rayt_status rayt_build(rayt_tree *tree, const rayt_sphere *spheres, int
     if (status == RAYT_OK && tree->memory != NULL) status = rayt__check_device(tree);
     size_t bytes = rayt__tree_bytes(count, false);
     if (status == RAYT_OK && bytes > tree->bytes) {
-        (void)cudaFree(tree->memory); /* waits for those who may still walk the old tree */
-        tree->memory = NULL;
-        tree->bytes = 0;
-        status = rayt__cuda(cudaMalloc(&tree->memory, bytes), "cudaMalloc for the tree");
+        /* waits for those who may still walk the old tree; in a captured stream it is refused */
+        status = rayt__cuda(cudaFree(tree->memory), "cudaFree of the smaller tree");
+        if (status == RAYT_OK) {
+            tree->memory = NULL;
+            tree->bytes = 0;
+            status = rayt__cuda(cudaMalloc(&tree->memory, bytes), "cudaMalloc for the tree");
+        }
         if (status == RAYT_OK) tree->bytes = bytes;
     }
     rayt__scratch scratch = {NULL, 0};

@@ -24,9 +24,11 @@
    Loads: 2 M N K elements, 2 FLOP for each 2 elements: 0.25 FLOP per byte in float. Caches serve
    most of them, and the load units, two loads to one multiply-add, are what bounds it.
 
-   Launch: blocks of T x T threads, any T, and ceil(M / T) ceil(N / T) of them in one dimension;
+   Launch: blocks of T x T threads, T up to 32, and ceil(M / T) ceil(N / T) of them in one dimension;
    gridDim.z: products of a batch.
    To paste: everything from here to the line that ends the kernel, below  #define TMM_TYPE float */
+/* The types of sums, of alpha and beta and of C, and the last step, alpha sum + beta C. The header sets
+   them for each type of elements. Pasted, all are TMM_TYPE: */
 #ifndef TMM_KERNEL
 #define TMM_KERNEL                           __global__
 #define TMM_SUM                              TMM_TYPE

@@ -1,6 +1,6 @@
 /* src/tiledmm/kernels/simple/register.cuh. The kernel that teaches registers.
    Uses: once/passes.h. Used by: launch.h, type/instances.h. */
-/* The instances: pass, tile, which is its name, and TMM_BLOCK. */
+/* The instances: the pass that compiles it (once/passes.h), its tile, which is its name, and TMM_BLOCK. */
 #ifndef TMM__REGISTER_LIST
 #define TMM__REGISTER_LIST(_) TMM__IF_ALL_TILES(_(1, 64, 4)) _(2, 128, 8)
 #endif
@@ -43,6 +43,8 @@
 
    To paste: everything from here to the line that ends the kernel, below  #define TMM_TYPE float
    and  #define TMM_BLOCK 8;  launch a block of 256 threads for each tile of C, in one dimension. */
+/* The types of sums, of alpha and beta and of C, and the last step, alpha sum + beta C. The header sets
+   them for each type of elements. Pasted, all are TMM_TYPE: */
 #ifndef TMM_KERNEL
 #define TMM_KERNEL                           __global__
 #define TMM_SUM                              TMM_TYPE

@@ -1,7 +1,7 @@
 /* src/tiledmm/kernels/simple/shared.cuh. The kernel that teaches shared memory.
    Uses: once/. Used by: launch.h, type/instances.h. */
-/* The instances: pass, and tile, which is its name. TMM_TILE, if the caller defines it, is the only
-   one. */
+/* The instances: the pass that compiles it (once/passes.h), and its tile, which is its name. TMM_TILE, if
+   the caller defines it, is the only one. */
 #ifndef TMM__SHARED_LIST
 #define TMM__SHARED_LIST(_) TMM__IF_ALL_TILES(_(1, 8) _(2, 16)) _(3, 32)
 #endif
@@ -35,6 +35,8 @@
    To paste: everything from here to the line that ends the kernel, below  #define TMM_TYPE float
    and  #define TMM_TILE 16;  launch a block of (TMM_TILE, TMM_TILE) threads for each tile of C, in
    one dimension. */
+/* The types of sums, of alpha and beta and of C, and the last step, alpha sum + beta C. The header sets
+   them for each type of elements. Pasted, all are TMM_TYPE: */
 #ifndef TMM_KERNEL
 #define TMM_KERNEL                           __global__
 #define TMM_SUM                              TMM_TYPE

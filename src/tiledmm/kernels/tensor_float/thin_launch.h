@@ -107,7 +107,7 @@ static inline double tmm__xthin_time(const tmm__xproduct *p, int n, double share
 static inline void tmm__xthin_plan(const tmm__xproduct *p, tmm__plan *plan)
 {
     const double processors = TMM__BUSY(tmm__current_device()->processors);
-    for (int i = 0; i < TMM__THIN_INSTANCES * TMM__THIN_ROUNDS; i++) {
+    for (int i = 0; i < TMM__THIN_INSTANCES * (int)TMM__THIN_ROUNDS; i++) {
         const int n = i / TMM__THIN_ROUNDS, rounds = i % TMM__THIN_ROUNDS + 1;
         if (rounds > 1 && p->batch == 1) continue;
         const int cols = tmm__xthin_cols(n);

@@ -391,8 +391,8 @@ TMM_KERNEL void __launch_bounds__(tmm__half_threads, TMM__HALF_BLOCKS)
     long long across = (N - 1) / COLS + 1, down = (M - 1) / ROWS + 1;
     const int squares = (int)((N - 1) / EDGE + 1);
     if (triangle != 0)
-        across = (squares + 1) / 2 * (EDGE / COLS),
-        down = (squares + 1 - squares % 2) * (EDGE / ROWS);
+        across = (squares + 1) / 2 * ((int)EDGE / COLS),
+        down = (squares + 1 - squares % 2) * ((int)EDGE / ROWS);
 #else
     const int triangle = 0;
     const long long across = (N - 1) / COLS + 1, down = (M - 1) / ROWS + 1;
