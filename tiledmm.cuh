@@ -8838,6 +8838,83 @@ TMM__DEVICE void tmm__load_matrices(unsigned *fragment, const void *row)
     }
 #endif
 }
+
+/* A float and its bits; the value of an FP16. */
+TMM__DEVICE unsigned tmm__float_bits(float x)
+{
+    unsigned bits;
+    memcpy(&bits, &x, 4);
+    return bits;
+}
+
+TMM__DEVICE float tmm__bits_float(unsigned bits)
+{
+    float x;
+    memcpy(&x, &bits, 4);
+    return x;
+}
+
+TMM__DEVICE float tmm__from_half(unsigned half)
+{
+    unsigned sign = (half & 0x8000u) << 16, size = half & 0x7fffu;
+    if (size < 0x400u) {
+        float small = (float)size * 5.9604644775390625e-8f; /* 2^-24 */
+        return tmm__bits_float(sign | tmm__float_bits(small));
+    }
+    if (size >= 0x7c00u) return tmm__bits_float(sign | 0x7f800000u | size << 13);
+    return tmm__bits_float(sign | ((size << 13) + 0x38000000u));
+}
+
+#if !TMM__ASYNC
+/* What tmm__mma_16 does without the instruction. Out of line: KERNEL TENSOR HALF has some hundreds of these
+   products in a stage, and bfloat16 for sm_75 took minutes to compile. */
+static inline __device__ __noinline__ void tmm__mma_16_twin(float *c, const unsigned *a,
+                                                            const unsigned *b, const bool bfloat)
+{
+    int lane = threadIdx.x % 32, g = lane / 4 * 4, t = lane % 4 * 8;
+    const unsigned long long upper = (unsigned long long)a[2] << 32 | a[0];
+    const unsigned long long lower = (unsigned long long)a[3] << 32 | a[1];
+    const unsigned long long both = (unsigned long long)b[1] << 32 | b[0];
+    unsigned long long of[4][4]; /* words of two rows and two columns, and those 8 k further on */
+    for (int i = 0; i < 4; i++) {
+        of[0][i] = __shfl_sync(0xffffffffu, upper, g + i);
+        of[1][i] = __shfl_sync(0xffffffffu, lower, g + i);
+        of[2][i] = __shfl_sync(0xffffffffu, both, t + i);
+        of[3][i] = __shfl_sync(0xffffffffu, both, t + 4 + i);
+    }
+    for (int k = 0; k < 16; k++) {
+        float x[4];
+        for (int i = 0; i < 4; i++) {
+            unsigned bits = of[i][k % 8 / 2] >> (k / 8 * 32 + k % 2 * 16) & 0xffff;
+            x[i] = bfloat ? tmm__bits_float(bits << 16) : tmm__from_half(bits);
+        }
+        for (int i = 0; i < 4; i++) c[i] += x[i / 2] * x[2 + i % 2];
+    }
+}
+#endif
+
+/* c += a b by a warp on tensor cores, FP16 or BF16 with sums in float: a 16 x 16, b 16 x 8. For
+   lane l, g = l / 4 and t = l % 4; each word of a and b is two neighbours along k (PTX ISA 9.7,
+   "Matrix Fragments for mma.m16n8k16 with floating point type"):
+       a[0] = a(g, 2t)  a[1] = a(g + 8, 2t)  a[2] = a(g, 2t + 8)  a[3] = a(g + 8, 2t + 8)
+       b[0] = b(2t, g)  b[1] = b(2t + 8, g)
+       c[0], c[1] = c(g, 2t), c(g, 2t + 1)   c[2], c[3] = c(g + 8, 2t), c(g + 8, 2t + 1) */
+#define TMM__MMA_ASM(type)                                                                        \
+    asm volatile("mma.sync.aligned.m16n8k16.row.col.f32." type "." type ".f32 {%0, %1, %2, %3}, " \
+                 "{%4, %5, %6, %7}, {%8, %9}, {%0, %1, %2, %3};"                                  \
+                 : "+f"(c[0]), "+f"(c[1]), "+f"(c[2]), "+f"(c[3])                                 \
+                 : "r"(a[0]), "r"(a[1]), "r"(a[2]), "r"(a[3]), "r"(b[0]), "r"(b[1]))
+TMM__DEVICE void tmm__mma_16(float *c, const unsigned *a, const unsigned *b, const bool bfloat)
+{
+#if TMM__ASYNC
+    if (bfloat)
+        TMM__MMA_ASM("bf16");
+    else
+        TMM__MMA_ASM("f16");
+#else
+    tmm__mma_16_twin(c, a, b, bfloat);
+#endif
+}
 #endif
 /* src/tiledmm/kernels/common/sum.cuh. What KERNEL SMALL and SKINNY share.
    Uses: store.cuh, tensor_ptx.cuh, once/.
@@ -11367,46 +11444,20 @@ TMM__DEVICE void tmm__xhalf_load(unsigned *fragment, tmm__xhalf_place row, const
 }
 #undef TMM__HALF_LOAD
 
-/* c += a b by a warp on tensor cores, with sums in float: a 16 x 16, b 16 x 8. For lane l, g = l / 4
-   and t = l % 4; each word of a and b is two neighbours along k (PTX ISA 9.7, "Matrix Fragments for
-   mma.m16n8k16 with floating point type"):
-       a[0] = a(g, 2t)  a[1] = a(g + 8, 2t)  a[2] = a(g, 2t + 8)  a[3] = a(g + 8, 2t + 8)
-       b[0] = b(2t, g)  b[1] = b(2t + 8, g)
-       c[0], c[1] = c(g, 2t), c(g, 2t + 1)   c[2], c[3] = c(g + 8, 2t), c(g + 8, 2t + 1)
-   sm_75 multiplies 8 k at a time, and has no bfloat16. */
-#define TMM__MMA(shape, type, a, b)                                           \
-    asm volatile("mma.sync.aligned.m16n8" shape ".row.col.f32." type "." type \
-                 ".f32 {%0, %1, %2, %3}, {" a "}, {" b "}, {%0, %1, %2, %3};" \
-                 : "+f"(c[0]), "+f"(c[1]), "+f"(c[2]), "+f"(c[3])             \
-                 : "r"(x[0]), "r"(x[1]), "r"(x[2]), "r"(x[3]), "r"(y[0]), "r"(y[1]))
-TMM__DEVICE void tmm__xhalf_mma(float *c, const unsigned *x, const unsigned *y)
+/* c += a b by a warp, see tmm__mma_16. sm_75 multiplies 8 k at a time, and has no bfloat16. */
+TMM__DEVICE void tmm__xhalf_mma(float *c, const unsigned *a, const unsigned *b)
 {
-#if TMM__ASYNC && TMM__HALF_TENSOR == 1
-    TMM__MMA("k16", "f16", "%4, %5, %6, %7", "%8, %9");
-#elif TMM__ASYNC
-    TMM__MMA("k16", "bf16", "%4, %5, %6, %7", "%8, %9");
-#elif defined(__CUDA_ARCH__) && __CUDA_ARCH__ >= 750 && TMM__HALF_TENSOR == 1
-    TMM__MMA("k8", "f16", "%4, %5", "%8");
-    TMM__MMA("k8", "f16", "%6, %7", "%9");
+#if defined(__CUDA_ARCH__) && __CUDA_ARCH__ >= 750 && !TMM__ASYNC && TMM__HALF_TENSOR == 1
+#pragma unroll
+    for (int k = 0; k < 2; k++)
+        asm volatile("mma.sync.aligned.m16n8k8.row.col.f32.f16.f16.f32 {%0, %1, %2, %3}, "
+                     "{%4, %5}, {%6}, {%0, %1, %2, %3};"
+                     : "+f"(c[0]), "+f"(c[1]), "+f"(c[2]), "+f"(c[3])
+                     : "r"(a[2 * k]), "r"(a[2 * k + 1]), "r"(b[k]));
 #else
-    const int lane = threadIdx.x % 32;
-    for (int k = 0; k < 16; k++) {
-        float of[4]; /* two rows of a, two columns of b */
-        for (int i = 0; i < 4; i++) {
-            const unsigned *words = i < 2 ? x + i : y;
-            const unsigned word = k < 8 ? words[0] : words[i < 2 ? 2 : 1];
-            const int first = i < 2 ? lane / 4 : lane % 4 * 2 + i - 2;
-            const unsigned both = __shfl_sync(0xffffffffu, word, first * 4 + k % 8 / 2);
-            const unsigned short bits = (unsigned short)(both >> k % 2 * 16);
-            TMM_TYPE element;
-            memcpy((void *)&element, &bits, 2);
-            of[i] = (float)element;
-        }
-        for (int i = 0; i < 4; i++) c[i] += of[i / 2] * of[2 + i % 2];
-    }
+    tmm__mma_16(c, a, b, TMM__HALF_TENSOR == 2);
 #endif
 }
-#undef TMM__MMA
 
 /* What a thread copies of the lines of an operand: chunks of 8 elements, from `from` on. */
 typedef struct tmm__xhalf_lines {
@@ -13406,23 +13457,9 @@ static_assert(sizeof(tmm__region) <= TMM__REGION_BYTES, "it has room");
 #endif
 /* src/tiledmm/kernels/tensor_float/numbers.cuh. FP16 and BF16 parts of a float; which elements of C need
    the recheck.
-   Uses: types.cuh, once/. Used by: kernels/tensor_float/. */
+   Uses: kernels/common/tensor_ptx.cuh, types.cuh, once/. Used by: kernels/tensor_float/. */
 #if defined(TMM__PASS) && TMM__EMIT_TYPE && TMM__FLOAT_TENSOR && !defined(TMM__FLOAT_ONCE)
-static __device__ __forceinline__ unsigned tmm__float_bits(float x)
-{
-    unsigned bits;
-    memcpy(&bits, &x, 4);
-    return bits;
-}
-
-static __device__ __forceinline__ float tmm__bits_float(unsigned bits)
-{
-    float x;
-    memcpy(&x, &bits, 4);
-    return x;
-}
-
-/* The bits of the FP16 nearest to x, ties to even, as cvt.rn.f16.f32 gives them. And its value. */
+/* The bits of the FP16 nearest to x, ties to even, as cvt.rn.f16.f32 gives them. */
 static __device__ __forceinline__ unsigned tmm__to_half(float x)
 {
     unsigned bits = tmm__float_bits(x), size = bits & 0x7fffffffu, sign = bits >> 16 & 0x8000u;
@@ -13431,17 +13468,6 @@ static __device__ __forceinline__ unsigned tmm__to_half(float x)
     if (size < 0x38800000u)                         /* below 2^-14: multiples of 2^-24 */
         return sign | (tmm__float_bits(tmm__bits_float(size) + 0.5f) - 0x3f000000u);
     return sign | (size - 0x38000000u + 0xfffu + (size >> 13 & 1)) >> 13;
-}
-
-static __device__ __forceinline__ float tmm__from_half(unsigned half)
-{
-    unsigned sign = (half & 0x8000u) << 16, size = half & 0x7fffu;
-    if (size < 0x400u) {
-        float small = (float)size * 5.9604644775390625e-8f; /* 2^-24 */
-        return tmm__bits_float(sign | tmm__float_bits(small));
-    }
-    if (size >= 0x7c00u) return tmm__bits_float(sign | 0x7f800000u | size << 13);
-    return tmm__bits_float(sign | ((size << 13) + 0x38000000u));
 }
 
 static __device__ __forceinline__ float tmm__load_half(const unsigned char *at)
@@ -13597,7 +13623,7 @@ static __device__ __forceinline__ bool tmm__is_sparse(const tmm__region *region,
 #endif
 /* src/tiledmm/kernels/tensor_float/ptx.cuh. Wrappers of the PTX instructions that floats on tensor cores
    take.
-   Uses: kernels/common/tensor_ptx.cuh, numbers.cuh, once/. Used by: kernels/tensor_float/. */
+   Uses: kernels/common/tensor_ptx.cuh, once/. Used by: kernels/tensor_float/. */
 #if defined(TMM__PASS) && TMM__EMIT_TYPE && TMM__FLOAT_TENSOR && !defined(TMM__FLOAT_ONCE)
 #if TMM__WGMMA
 /* Waits for all groups but the last `pending`, 0 or 1. The `count` sums are then as wgmma has left
@@ -13660,48 +13686,6 @@ static __device__ __forceinline__ void tmm__wgmma_bfloat(float *c, unsigned long
 }
 
 #endif /* TMM__WGMMA */
-
-/* c += a b by a warp on tensor cores, FP16 or BF16 with sums in float: a 16 x 16, b 16 x 8. For
-   lane l, g = l / 4 and t = l % 4; each word of a and b is two neighbours along k (PTX ISA 9.7,
-   "Matrix Fragments for mma.m16n8k16 with floating point type"):
-       a[0] = a(g, 2t)  a[1] = a(g + 8, 2t)  a[2] = a(g, 2t + 8)  a[3] = a(g + 8, 2t + 8)
-       b[0] = b(2t, g)  b[1] = b(2t + 8, g)
-       c[0], c[1] = c(g, 2t), c(g, 2t + 1)   c[2], c[3] = c(g + 8, 2t), c(g + 8, 2t + 1) */
-#define TMM__MMA_ASM(type)                                                                        \
-    asm volatile("mma.sync.aligned.m16n8k16.row.col.f32." type "." type ".f32 {%0, %1, %2, %3}, " \
-                 "{%4, %5, %6, %7}, {%8, %9}, {%0, %1, %2, %3};"                                  \
-                 : "+f"(c[0]), "+f"(c[1]), "+f"(c[2]), "+f"(c[3])                                 \
-                 : "r"(a[0]), "r"(a[1]), "r"(a[2]), "r"(a[3]), "r"(b[0]), "r"(b[1]))
-static __device__ __forceinline__ void tmm__mma_16(float *c, const unsigned *a, const unsigned *b,
-                                                   const bool bfloat)
-{
-#if TMM__ASYNC
-    if (bfloat)
-        TMM__MMA_ASM("bf16");
-    else
-        TMM__MMA_ASM("f16");
-#else
-    int lane = threadIdx.x % 32, g = lane / 4 * 4, t = lane % 4 * 8;
-    const unsigned long long upper = (unsigned long long)a[2] << 32 | a[0];
-    const unsigned long long lower = (unsigned long long)a[3] << 32 | a[1];
-    const unsigned long long both = (unsigned long long)b[1] << 32 | b[0];
-    unsigned long long of[4][4]; /* words of two rows and two columns, and those 8 k further on */
-    for (int i = 0; i < 4; i++) {
-        of[0][i] = __shfl_sync(0xffffffffu, upper, g + i);
-        of[1][i] = __shfl_sync(0xffffffffu, lower, g + i);
-        of[2][i] = __shfl_sync(0xffffffffu, both, t + i);
-        of[3][i] = __shfl_sync(0xffffffffu, both, t + 4 + i);
-    }
-    for (int k = 0; k < 16; k++) {
-        float x[4];
-        for (int i = 0; i < 4; i++) {
-            unsigned bits = of[i][k % 8 / 2] >> (k / 8 * 32 + k % 2 * 16) & 0xffff;
-            x[i] = bfloat ? tmm__bits_float(bits << 16) : tmm__from_half(bits);
-        }
-        for (int i = 0; i < 4; i++) c[i] += x[i / 2] * x[2 + i % 2];
-    }
-#endif
-}
 
 /* A barrier of 256 threads. `named`: the block has others, so it is named barrier 2. */
 static __device__ __forceinline__ void tmm__sync_256(bool named)

@@ -144,4 +144,81 @@ TMM__DEVICE void tmm__load_matrices(unsigned *fragment, const void *row)
     }
 #endif
 }
+
+/* A float and its bits; the value of an FP16. */
+TMM__DEVICE unsigned tmm__float_bits(float x)
+{
+    unsigned bits;
+    memcpy(&bits, &x, 4);
+    return bits;
+}
+
+TMM__DEVICE float tmm__bits_float(unsigned bits)
+{
+    float x;
+    memcpy(&x, &bits, 4);
+    return x;
+}
+
+TMM__DEVICE float tmm__from_half(unsigned half)
+{
+    unsigned sign = (half & 0x8000u) << 16, size = half & 0x7fffu;
+    if (size < 0x400u) {
+        float small = (float)size * 5.9604644775390625e-8f; /* 2^-24 */
+        return tmm__bits_float(sign | tmm__float_bits(small));
+    }
+    if (size >= 0x7c00u) return tmm__bits_float(sign | 0x7f800000u | size << 13);
+    return tmm__bits_float(sign | ((size << 13) + 0x38000000u));
+}
+
+#if !TMM__ASYNC
+/* What tmm__mma_16 does without the instruction. Out of line: KERNEL TENSOR HALF has some hundreds of these
+   products in a stage, and bfloat16 for sm_75 took minutes to compile. */
+static inline __device__ __noinline__ void tmm__mma_16_twin(float *c, const unsigned *a,
+                                                            const unsigned *b, const bool bfloat)
+{
+    int lane = threadIdx.x % 32, g = lane / 4 * 4, t = lane % 4 * 8;
+    const unsigned long long upper = (unsigned long long)a[2] << 32 | a[0];
+    const unsigned long long lower = (unsigned long long)a[3] << 32 | a[1];
+    const unsigned long long both = (unsigned long long)b[1] << 32 | b[0];
+    unsigned long long of[4][4]; /* words of two rows and two columns, and those 8 k further on */
+    for (int i = 0; i < 4; i++) {
+        of[0][i] = __shfl_sync(0xffffffffu, upper, g + i);
+        of[1][i] = __shfl_sync(0xffffffffu, lower, g + i);
+        of[2][i] = __shfl_sync(0xffffffffu, both, t + i);
+        of[3][i] = __shfl_sync(0xffffffffu, both, t + 4 + i);
+    }
+    for (int k = 0; k < 16; k++) {
+        float x[4];
+        for (int i = 0; i < 4; i++) {
+            unsigned bits = of[i][k % 8 / 2] >> (k / 8 * 32 + k % 2 * 16) & 0xffff;
+            x[i] = bfloat ? tmm__bits_float(bits << 16) : tmm__from_half(bits);
+        }
+        for (int i = 0; i < 4; i++) c[i] += x[i / 2] * x[2 + i % 2];
+    }
+}
+#endif
+
+/* c += a b by a warp on tensor cores, FP16 or BF16 with sums in float: a 16 x 16, b 16 x 8. For
+   lane l, g = l / 4 and t = l % 4; each word of a and b is two neighbours along k (PTX ISA 9.7,
+   "Matrix Fragments for mma.m16n8k16 with floating point type"):
+       a[0] = a(g, 2t)  a[1] = a(g + 8, 2t)  a[2] = a(g, 2t + 8)  a[3] = a(g + 8, 2t + 8)
+       b[0] = b(2t, g)  b[1] = b(2t + 8, g)
+       c[0], c[1] = c(g, 2t), c(g, 2t + 1)   c[2], c[3] = c(g + 8, 2t), c(g + 8, 2t + 1) */
+#define TMM__MMA_ASM(type)                                                                        \
+    asm volatile("mma.sync.aligned.m16n8k16.row.col.f32." type "." type ".f32 {%0, %1, %2, %3}, " \
+                 "{%4, %5, %6, %7}, {%8, %9}, {%0, %1, %2, %3};"                                  \
+                 : "+f"(c[0]), "+f"(c[1]), "+f"(c[2]), "+f"(c[3])                                 \
+                 : "r"(a[0]), "r"(a[1]), "r"(a[2]), "r"(a[3]), "r"(b[0]), "r"(b[1]))
+TMM__DEVICE void tmm__mma_16(float *c, const unsigned *a, const unsigned *b, const bool bfloat)
+{
+#if TMM__ASYNC
+    if (bfloat)
+        TMM__MMA_ASM("bf16");
+    else
+        TMM__MMA_ASM("f16");
+#else
+    tmm__mma_16_twin(c, a, b, bfloat);
+#endif
+}
 #endif

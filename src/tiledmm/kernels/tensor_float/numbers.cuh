@@ -1,22 +1,8 @@
 /* src/tiledmm/kernels/tensor_float/numbers.cuh. FP16 and BF16 parts of a float; which elements of C need
    the recheck.
-   Uses: types.cuh, once/. Used by: kernels/tensor_float/. */
+   Uses: kernels/common/tensor_ptx.cuh, types.cuh, once/. Used by: kernels/tensor_float/. */
 #if defined(TMM__PASS) && TMM__EMIT_TYPE && TMM__FLOAT_TENSOR && !defined(TMM__FLOAT_ONCE)
-static __device__ __forceinline__ unsigned tmm__float_bits(float x)
-{
-    unsigned bits;
-    memcpy(&bits, &x, 4);
-    return bits;
-}
-
-static __device__ __forceinline__ float tmm__bits_float(unsigned bits)
-{
-    float x;
-    memcpy(&x, &bits, 4);
-    return x;
-}
-
-/* The bits of the FP16 nearest to x, ties to even, as cvt.rn.f16.f32 gives them. And its value. */
+/* The bits of the FP16 nearest to x, ties to even, as cvt.rn.f16.f32 gives them. */
 static __device__ __forceinline__ unsigned tmm__to_half(float x)
 {
     unsigned bits = tmm__float_bits(x), size = bits & 0x7fffffffu, sign = bits >> 16 & 0x8000u;
@@ -25,17 +11,6 @@ static __device__ __forceinline__ unsigned tmm__to_half(float x)
     if (size < 0x38800000u)                         /* below 2^-14: multiples of 2^-24 */
         return sign | (tmm__float_bits(tmm__bits_float(size) + 0.5f) - 0x3f000000u);
     return sign | (size - 0x38000000u + 0xfffu + (size >> 13 & 1)) >> 13;
-}
-
-static __device__ __forceinline__ float tmm__from_half(unsigned half)
-{
-    unsigned sign = (half & 0x8000u) << 16, size = half & 0x7fffu;
-    if (size < 0x400u) {
-        float small = (float)size * 5.9604644775390625e-8f; /* 2^-24 */
-        return tmm__bits_float(sign | tmm__float_bits(small));
-    }
-    if (size >= 0x7c00u) return tmm__bits_float(sign | 0x7f800000u | size << 13);
-    return tmm__bits_float(sign | ((size << 13) + 0x38000000u));
 }
 
 static __device__ __forceinline__ float tmm__load_half(const unsigned char *at)

@@ -71,46 +71,20 @@ TMM__DEVICE void tmm__xhalf_load(unsigned *fragment, tmm__xhalf_place row, const
 }
 #undef TMM__HALF_LOAD
 
-/* c += a b by a warp on tensor cores, with sums in float: a 16 x 16, b 16 x 8. For lane l, g = l / 4
-   and t = l % 4; each word of a and b is two neighbours along k (PTX ISA 9.7, "Matrix Fragments for
-   mma.m16n8k16 with floating point type"):
-       a[0] = a(g, 2t)  a[1] = a(g + 8, 2t)  a[2] = a(g, 2t + 8)  a[3] = a(g + 8, 2t + 8)
-       b[0] = b(2t, g)  b[1] = b(2t + 8, g)
-       c[0], c[1] = c(g, 2t), c(g, 2t + 1)   c[2], c[3] = c(g + 8, 2t), c(g + 8, 2t + 1)
-   sm_75 multiplies 8 k at a time, and has no bfloat16. */
-#define TMM__MMA(shape, type, a, b)                                           \
-    asm volatile("mma.sync.aligned.m16n8" shape ".row.col.f32." type "." type \
-                 ".f32 {%0, %1, %2, %3}, {" a "}, {" b "}, {%0, %1, %2, %3};" \
-                 : "+f"(c[0]), "+f"(c[1]), "+f"(c[2]), "+f"(c[3])             \
-                 : "r"(x[0]), "r"(x[1]), "r"(x[2]), "r"(x[3]), "r"(y[0]), "r"(y[1]))
-TMM__DEVICE void tmm__xhalf_mma(float *c, const unsigned *x, const unsigned *y)
+/* c += a b by a warp, see tmm__mma_16. sm_75 multiplies 8 k at a time, and has no bfloat16. */
+TMM__DEVICE void tmm__xhalf_mma(float *c, const unsigned *a, const unsigned *b)
 {
-#if TMM__ASYNC && TMM__HALF_TENSOR == 1
-    TMM__MMA("k16", "f16", "%4, %5, %6, %7", "%8, %9");
-#elif TMM__ASYNC
-    TMM__MMA("k16", "bf16", "%4, %5, %6, %7", "%8, %9");
-#elif defined(__CUDA_ARCH__) && __CUDA_ARCH__ >= 750 && TMM__HALF_TENSOR == 1
-    TMM__MMA("k8", "f16", "%4, %5", "%8");
-    TMM__MMA("k8", "f16", "%6, %7", "%9");
+#if defined(__CUDA_ARCH__) && __CUDA_ARCH__ >= 750 && !TMM__ASYNC && TMM__HALF_TENSOR == 1
+#pragma unroll
+    for (int k = 0; k < 2; k++)
+        asm volatile("mma.sync.aligned.m16n8k8.row.col.f32.f16.f16.f32 {%0, %1, %2, %3}, "
+                     "{%4, %5}, {%6}, {%0, %1, %2, %3};"
+                     : "+f"(c[0]), "+f"(c[1]), "+f"(c[2]), "+f"(c[3])
+                     : "r"(a[2 * k]), "r"(a[2 * k + 1]), "r"(b[k]));
 #else
-    const int lane = threadIdx.x % 32;
-    for (int k = 0; k < 16; k++) {
-        float of[4]; /* two rows of a, two columns of b */
-        for (int i = 0; i < 4; i++) {
-            const unsigned *words = i < 2 ? x + i : y;
-            const unsigned word = k < 8 ? words[0] : words[i < 2 ? 2 : 1];
-            const int first = i < 2 ? lane / 4 : lane % 4 * 2 + i - 2;
-            const unsigned both = __shfl_sync(0xffffffffu, word, first * 4 + k % 8 / 2);
-            const unsigned short bits = (unsigned short)(both >> k % 2 * 16);
-            TMM_TYPE element;
-            memcpy((void *)&element, &bits, 2);
-            of[i] = (float)element;
-        }
-        for (int i = 0; i < 4; i++) c[i] += of[i / 2] * of[2 + i % 2];
-    }
+    tmm__mma_16(c, a, b, TMM__HALF_TENSOR == 2);
 #endif
 }
-#undef TMM__MMA
 
 /* What a thread copies of the lines of an operand: chunks of 8 elements, from `from` on. */
 typedef struct tmm__xhalf_lines {
