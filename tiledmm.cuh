@@ -3926,7 +3926,7 @@ typedef struct tmm__division {
     int data_parallel;                   /* integers: whole tiles first, see KERNEL PIPELINED */
     int cut_k;                           /* whether a tile may be cut along K */
     const tmm__block_costs *costs;       /* of KERNEL PIPELINED */
-    const int *clusters;                 /* how many of n blocks fit on the device at once */
+    const int *clusters;                 /* how many of n blocks fit at once; NULL: none may be */
     tmm__load load;                      /* with whole tiles */
 } tmm__division;
 
@@ -4095,7 +4095,7 @@ static inline void tmm__plan_pipelined(tmm__plan *plan, const tmm__division *d)
     }
     /* Clusters of 3, 5, 6 or 7 blocks are not spread evenly over the multiprocessors, and of more
        than two large tiles were slow. */
-    int most_slices = large ? 2 : TMM__MOST_CLUSTER;
+    int most_slices = d->clusters == NULL ? 1 : large ? 2 : TMM__MOST_CLUSTER;
     for (int slices = 2; d->cut_k && slices <= most_slices && steps >= 4 * slices; slices *= 2) {
         const double rounds = ceil(tiles * slices / processors);
         double guess = tmm__slices_time(d, costs, depth, slices) + clock * t->pipelined.cluster;
@@ -8313,7 +8313,7 @@ TMM__DEVICE void tmm__xpipelined_either(TMM_OUT *c0, long long ldc, long long r,
 }
 #endif
 
-#if TMM__CLUSTERS
+#if TMM__CLUSTERS && TMM__IS_FLOAT
 /* Sends a thread's sums to the blocks of its cluster, `part` vectors to each, as slice `rank`.
    `all`: the vectors that it is sent, as [slice][vector][thread]. */
 TMM__DEVICE void tmm__xpipelined_send(tmm__xsums4 *all, const tmm__schedule *s, int part, int rank,
@@ -8392,7 +8392,7 @@ TMM__DEVICE void tmm__xpipelined_send(tmm__xsums4 *all, const tmm__schedule *s, 
    when another has left. Only the last blocks, as many as fit at once, have shares (of 1000 tiles:
    396 blocks a tile each, 396 the others).
 
-   From sm_90 on, few tiles are divided among clusters instead, of 2, 4 or 8 blocks. Each block has
+   From sm_90 on, few tiles of float are divided among clusters instead, of 2, 4 or 8 blocks. Each has
    an equal slice of one tile. At the end it gets a part of the tile from all others, through shared
    memory, adds it up in ascending k and stores it. No memory, no flag, no second launch:
       sums of      block 0        block 1        block 2           were it three
@@ -8528,7 +8528,7 @@ TMM_KERNEL void __launch_bounds__(128, TMM__PIPELINED_BLOCKS)
     long long streamk_steps = (long long)s.streamk_tiles * s.steps;
     bool packed_A = TN && s.packed_A, packed_B = TN && s.packed_B;
     int first_depth = (int)(K - (s.steps - 1ll) * DEPTH); /* of the first step: 1 to DEPTH */
-#if TMM__CLUSTERS
+#if TMM__CLUSTERS && TMM__IS_FLOAT
     if (s.cluster > 0)
         tmm__cluster_arrive(false); /* this block's shared memory may be written to */
 #endif
@@ -8606,7 +8606,7 @@ TMM_KERNEL void __launch_bounds__(128, TMM__PIPELINED_BLOCKS)
 
         thread = tmm__thread();
         share = blocks - 1 - tmm__block();
-#if TMM__CLUSTERS
+#if TMM__CLUSTERS && TMM__IS_FLOAT
         if (s.cluster > 0) { /* a block gets a part of all slices, adds it up and stores it */
             /* [slice][vector][thread] */
             extern __shared__ __align__(16) unsigned char tmm__cluster_sums[];
@@ -18276,7 +18276,8 @@ static inline void tmm__xpipelined_tiles(tmm__plan *c, const tmm__xproduct *p, i
     d.blocks = i->blocks;
     d.large = !any, d.data_parallel = TMM__IS_INTEGER;
     d.cut_k = p->batch == 1 && (p->allowed & TMM__CUT_K);
-    d.clusters = tmm__clusters(i->kernel, 0, any ? 16 : 32, sizeof(tmm__xsums4));
+    if (TMM__IS_FLOAT) /* integers are 4% slower with them */
+        d.clusters = tmm__clusters(i->kernel, 0, any ? 16 : 32, sizeof(tmm__xsums4));
     d.costs = &tmm__tuned()->pipelined.block[!any];
     d.load = tmm__xload(p, TMM__COST_PIPELINED, c->tile_m, c->tile_n);
     if (N * sizeof(TMM_TYPE) % 16 != 0)

@@ -51,8 +51,8 @@ static long long random_below(long long n)
     return (long long)((tap_uniform() + 1) / 2 * (double)n) % n;
 }
 
-/* The instances of kernels that know triangles, for elements of so many bytes; int has the first alone.
-   Clusters and wgmma are for sm_90. */
+/* The instances of kernels that know triangles, for elements of so many bytes; int has the first alone,
+   and no clusters. Clusters and wgmma are for sm_90. */
 static const struct {
     int bytes, instance, cut, sm_90;
 } plans[] = {
@@ -658,7 +658,7 @@ static void TEST(_test_type)(void)
     TEST(_end)(&strips, "strip by strip");
     for (size_t n = 0; n < sizeof plans / sizeof *plans; n++)
         if (TMM__FAST && plans[n].bytes == (int)sizeof(T) &&
-            (plans[n].instance == 0 || SUM_UNIT > 0) &&
+            (SUM_UNIT > 0 || (plans[n].instance == 0 && plans[n].cut != TMM__PLAN_CLUSTERS)) &&
             (!plans[n].sm_90 || tmm__current_device()->capability == 90))
             TEST(_instance)(by_tiles, plans[n].instance, plans[n].cut);
 }

@@ -44,7 +44,7 @@ typedef struct tmm__division {
     int data_parallel;                   /* integers: whole tiles first, see KERNEL PIPELINED */
     int cut_k;                           /* whether a tile may be cut along K */
     const tmm__block_costs *costs;       /* of KERNEL PIPELINED */
-    const int *clusters;                 /* how many of n blocks fit on the device at once */
+    const int *clusters;                 /* how many of n blocks fit at once; NULL: none may be */
     tmm__load load;                      /* with whole tiles */
 } tmm__division;
 

@@ -48,7 +48,7 @@
    when another has left. Only the last blocks, as many as fit at once, have shares (of 1000 tiles:
    396 blocks a tile each, 396 the others).
 
-   From sm_90 on, few tiles are divided among clusters instead, of 2, 4 or 8 blocks. Each block has
+   From sm_90 on, few tiles of float are divided among clusters instead, of 2, 4 or 8 blocks. Each has
    an equal slice of one tile. At the end it gets a part of the tile from all others, through shared
    memory, adds it up in ascending k and stores it. No memory, no flag, no second launch:
       sums of      block 0        block 1        block 2           were it three
@@ -184,7 +184,7 @@ TMM_KERNEL void __launch_bounds__(128, TMM__PIPELINED_BLOCKS)
     long long streamk_steps = (long long)s.streamk_tiles * s.steps;
     bool packed_A = TN && s.packed_A, packed_B = TN && s.packed_B;
     int first_depth = (int)(K - (s.steps - 1ll) * DEPTH); /* of the first step: 1 to DEPTH */
-#if TMM__CLUSTERS
+#if TMM__CLUSTERS && TMM__IS_FLOAT
     if (s.cluster > 0)
         tmm__cluster_arrive(false); /* this block's shared memory may be written to */
 #endif
@@ -262,7 +262,7 @@ TMM_KERNEL void __launch_bounds__(128, TMM__PIPELINED_BLOCKS)
 
         thread = tmm__thread();
         share = blocks - 1 - tmm__block();
-#if TMM__CLUSTERS
+#if TMM__CLUSTERS && TMM__IS_FLOAT
         if (s.cluster > 0) { /* a block gets a part of all slices, adds it up and stores it */
             /* [slice][vector][thread] */
             extern __shared__ __align__(16) unsigned char tmm__cluster_sums[];

@@ -45,7 +45,7 @@ static inline void tmm__plan_pipelined(tmm__plan *plan, const tmm__division *d)
     }
     /* Clusters of 3, 5, 6 or 7 blocks are not spread evenly over the multiprocessors, and of more
        than two large tiles were slow. */
-    int most_slices = large ? 2 : TMM__MOST_CLUSTER;
+    int most_slices = d->clusters == NULL ? 1 : large ? 2 : TMM__MOST_CLUSTER;
     for (int slices = 2; d->cut_k && slices <= most_slices && steps >= 4 * slices; slices *= 2) {
         const double rounds = ceil(tiles * slices / processors);
         double guess = tmm__slices_time(d, costs, depth, slices) + clock * t->pipelined.cluster;

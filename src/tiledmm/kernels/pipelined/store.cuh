@@ -204,7 +204,7 @@ TMM__DEVICE void tmm__xpipelined_either(TMM_OUT *c0, long long ldc, long long r,
 }
 #endif
 
-#if TMM__CLUSTERS
+#if TMM__CLUSTERS && TMM__IS_FLOAT
 /* Sends a thread's sums to the blocks of its cluster, `part` vectors to each, as slice `rank`.
    `all`: the vectors that it is sent, as [slice][vector][thread]. */
 TMM__DEVICE void tmm__xpipelined_send(tmm__xsums4 *all, const tmm__schedule *s, int part, int rank,
