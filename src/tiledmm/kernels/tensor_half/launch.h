@@ -101,11 +101,12 @@ static inline size_t tmm__xhalf_copies(const tmm__xproduct *p)
 
 #ifndef TMM__HALF_ONCE
 /* Numbers of plans: mma.sync, by copies of operands off 16 bytes, wgmma, KERNEL THIN HALF. */
-enum { TMM__HALF_COPIED = 4, TMM__HALF_WGMMA_FIRST = 8, TMM__HALF_THIN_FIRST = 16 };
-/* Ways to take an instance by wgmma: its number, and the blocks of a cluster. */
-enum { TMM__HALF_WAYS = 6 };
-static const int tmm__half_ways[TMM__HALF_WAYS][2] = {{0, 2}, {1, 2}, {2, 2},
-                                                      {0, 1}, {1, 1}, {2, 1}};
+enum { TMM__HALF_COPIED = 4, TMM__HALF_WGMMA_FIRST = 8, TMM__HALF_THIN_FIRST = 32 };
+/* Ways to take an instance by wgmma: its number, the blocks of a cluster, and columns of a tile. */
+enum { TMM__HALF_WAYS = 14 };
+static const int tmm__half_ways[TMM__HALF_WAYS][3] = {
+    {0, 2, 256}, {1, 2, 128}, {2, 2, 192}, {0, 1, 256}, {1, 1, 128}, {2, 1, 192}, {0, 2, 208},
+    {0, 2, 224}, {2, 2, 144}, {2, 2, 160}, {0, 1, 208}, {0, 1, 224}, {2, 1, 144}, {2, 1, 160}};
 #endif
 /* See thin_launch.h. */
 static inline void tmm__xhalf_thin_plan(const tmm__xproduct *p, tmm__plan *c);
@@ -181,11 +182,12 @@ static inline void tmm__xhalf_wgmma_try(const tmm__xproduct *p, tmm__plan *c, in
                                         double copies, int rest, int slices)
 {
     const int n = tmm__half_ways[way][0], cluster = tmm__half_ways[way][1], last_round = rest > 0;
+    const int cols = tmm__half_ways[way][2];
     const tmm__device *device = tmm__current_device();
     const tmm__xhalf__wgmma *i = tmm__xhalf_wgmma(n);
     const double *costs = tmm__tuned()->half_wgmma[n < TMM__TUNED_HALF ? n : 0];
-    const tmm__load load = tmm__xload(p, TMM__COST_TENSOR, 128, i->cols);
-    const tmm__tiling t = tmm__tile(TMM__TRIANGLE(p), p->M, p->N, 128 * cluster, i->cols);
+    const tmm__load load = tmm__xload(p, TMM__COST_TENSOR, 128, cols);
+    const tmm__tiling t = tmm__tile(TMM__TRIANGLE(p), p->M, p->N, 128 * cluster, cols);
     const double tiles = t.down * t.across * p->batch,
                  most = floor(device->processors / (double)cluster);
     const double steps = ceil(p->K / 64.0);
@@ -193,17 +195,17 @@ static inline void tmm__xhalf_wgmma_try(const tmm__xproduct *p, tmm__plan *c, in
     int band, cut = slices > 1 ? TMM__PLAN_REDUCE : TMM__PLAN_WHOLE;
     double parts = slices > 1 ? tiles : 0, busiest = 0;
     if (last_round) {
-        const tmm__last_tiles last = tmm__xhalf_last(p, 128 * cluster, i->cols, rest, &band, &q);
+        const tmm__last_tiles last = tmm__xhalf_last(p, 128 * cluster, cols, rest, &band, &q);
         if (last.tiles == 0) return;
         rest = last.tiles, parts = rest, cut = TMM__PLAN_LAST_ROUND;
     }
     /* What is not shared by a cluster comes from L2 more often. TMA has some 1.15 times its rate. */
     const double whole = tiles - parts, items = whole + parts * slices;
-    const double busy = fmin(items / most, 1), copied = (128 + i->cols / cluster) * 128.0;
+    const double busy = fmin(items / most, 1), copied = (128 + cols / cluster) * 128.0;
     /* Few blocks of 128 x 128 find a higher clock, and L2 free: 1024 took 0.7 of the clocks of a step. */
-    const double alone = i->cols == 128 ? 0.6 * (1 - busy) : 0;
-    const double step = fmax(costs[1] * (1 - alone), busy * copied / (1.15 * tmm__tuned()->l2));
-    const double odd = load.odd ? costs[4] * fmin(1, (double)p->N / i->cols) : 0;
+    const double alone = cols == 128 ? 0.6 * (1 - busy) : 0;
+    const double step = fmax(costs[1] * cols / i->cols * (1 - alone), busy * copied / (1.15 * tmm__tuned()->l2));
+    const double odd = load.odd ? costs[4] * fmin(1, (double)p->N / cols) : 0;
     /* The busiest is the first cluster, or the first of those that have a whole tile less. */
     for (int of = 0; of < 2; of++) {
         const double first = of == 0 ? 0 : fmod(whole, most);
@@ -222,7 +224,7 @@ static inline void tmm__xhalf_wgmma_try(const tmm__xproduct *p, tmm__plan *c, in
     time = TMM__PLAN_GUESS(instance, cut, slices, time);
     if (time >= c->time) return;
     c->time = time, c->instance = instance, c->kernel = i->kernel, c->bytes = i->bytes;
-    c->tile_m = 128, c->tile_n = i->cols, c->slices = slices, c->cut = cut, c->down = cluster;
+    c->tile_m = 128, c->tile_n = cols, c->slices = slices, c->cut = cut, c->down = cluster;
     c->rest = last_round ? rest : 0;
 }
 
@@ -244,9 +246,9 @@ static inline void tmm__xhalf_wgmma_plan(const tmm__xproduct *p, tmm__plan *c)
         /* Not if a block of a cluster had no rows, but two of them may have an odd number. A triangle is cut in
            squares, and these in two tiles at most. */
         if (i == NULL || down < cluster || (cluster == 1 && down > 1 && fmod(down, 2) == 0) ||
-            (TMM__TRIANGLE(p) && (cluster != (down > 1 ? 2 : 1) || i->cols % 128 != 0)))
+            (TMM__TRIANGLE(p) && (cluster != (down > 1 ? 2 : 1) || tmm__half_ways[way][2] % 128 != 0)))
             continue;
-        const tmm__tiling t = tmm__tile(TMM__TRIANGLE(p), p->M, p->N, 128 * cluster, i->cols);
+        const tmm__tiling t = tmm__tile(TMM__TRIANGLE(p), p->M, p->N, 128 * cluster, tmm__half_ways[way][2]);
         const double tiles = t.down * t.across * p->batch,
                      most = floor(device->processors / (double)cluster);
         const int rest = (int)fmod(tiles, most);
@@ -401,6 +403,7 @@ static inline tmm_status tmm__xhalf_run_wgmma(const tmm__xproduct *given, const 
     const tmm__device *device = tmm__current_device();
     tmm__xproduct copy = *given, *p = &copy;
     const int turned_A = p->csA != 1, turned_B = p->rsB != 1;
+    const int instance = plan->tile_n > 192 ? 256 : plan->tile_n > 128 ? 192 : 128;
     const long long down = (p->M - 1) / 128 + 1, across = (p->N - 1) / plan->tile_n + 1;
     char *memory = NULL;
     tmm__half_map maps[3];
@@ -424,7 +427,7 @@ static inline tmm_status tmm__xhalf_run_wgmma(const tmm__xproduct *given, const 
 #endif
     job.turned_A = turned_A, job.turned_B = turned_B;
     job.next_A = p->batch > 1 && p->strideA > 0, job.next_B = p->batch > 1 && p->strideB > 0;
-    job.cluster = plan->down;
+    job.cluster = plan->down, job.width = plan->tile_n;
     job.pairs_down = (int)((down - 1) / job.cluster + 1), job.across = (int)across;
     job.steps = (int)((p->K + 63) / 64);
 #ifdef TMM_WITH_SYRK
@@ -437,7 +440,7 @@ static inline tmm_status tmm__xhalf_run_wgmma(const tmm__xproduct *given, const 
     *missing = !tmm__xhalf_make_map(&maps[0], p, 0, turned_A ? 64 : 128) ||
                !tmm__xhalf_make_map(&maps[1], p, 1,
                                     !turned_B                            ? plan->tile_n / 2
-                                    : TMM__HALF_WGMMA_BY_K(plan->tile_n) ? 32
+                                    : TMM__HALF_WGMMA_BY_K(instance) ? 32
                                                                          : 64);
     tmm__xproduct q = *p;
     tmm__last_tiles last = {job.pairs_down * job.across, 0, p->M, 0, p->N};
