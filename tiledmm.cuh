@@ -11779,14 +11779,17 @@ TMM_KERNEL void __launch_bounds__(tmm__half_threads, TMM__HALF_BLOCKS)
 #endif
 /* src/tiledmm/kernels/tensor_half/wgmma.cuh. Elements of 16 bits by wgmma and TMA, for sm_90a.
    Uses: kernels/common/tensor_ptx.cuh, once/. Used by: kernels/tensor_half/, type/instances.h. */
-/* The instances: pass, name, columns of a tile, stages of 64 k. A tile has 128 rows. */
+/* The instances: pass, name, columns of a tile, stages of 64 k, and fewer columns that a product may ask for. A
+   tile has 128 rows. */
 #ifndef TMM__HALF_WGMMA_LIST
-#define TMM__HALF_WGMMA_LIST(_) \
-    _(1, 128x256, 256, 4)       \
-    _(2, 128x128, 128, 6)       \
-    _(3, 128x192, 192, 4)
+#define TMM__HALF_WGMMA_LIST(_)     \
+    _(1, 128x256, 256, 4, 224, 208) \
+    _(2, 128x128, 128, 6, 128, 128) \
+    _(3, 128x192, 192, 4, 160, 160)
 #define TMM__HALF_WGMMA_COLS   (TMM__HALF_WGMMA_LIST(TMM__VALUE_1) 0)
 #define TMM__HALF_WGMMA_STAGES (TMM__HALF_WGMMA_LIST(TMM__VALUE_2) 0)
+#define TMM__HALF_WGMMA_FEWER  (TMM__HALF_WGMMA_LIST(TMM__VALUE_3) 0)
+#define TMM__HALF_WGMMA_FEWEST (TMM__HALF_WGMMA_LIST(TMM__VALUE_4) 0)
 /* Two blocks of a cluster copy half of B each: lines; or, if B does not lie along k and half of its columns
    are no whole boxes of 64, half of the k. */
 #define TMM__HALF_WGMMA_BY_K(cols) ((cols) % 128 != 0)
@@ -11812,9 +11815,9 @@ typedef struct tmm__half_job {
     tmm__after after;
 #endif
     float *partials;
-    int boxed_C;            /* TMA can store C */
-    int turned_A, turned_B; /* operands that do not lie along k */
-    int next_A, next_B;     /* 0: all products of the batch share it, else 1 */
+    int boxed_C;                   /* TMA can store C */
+    int turned_A, turned_B;        /* operands that do not lie along k */
+    int next_A, next_B;            /* 0: all products of the batch share it, else 1 */
     int width, pairs_down, across; /* tiles: columns; those of a cluster lie above each other */
     int cluster, steps, items;
     int band;                /* rows of pairs that are walked together */
@@ -11930,52 +11933,48 @@ TMM__DEVICE void tmm__half_boxes_wait(bool first)
 #define TMM__H64(i)    TMM__H16(i), TMM__H16((i) + 16), TMM__H16((i) + 32), TMM__H16((i) + 48)
 #define TMM__H64_NAMES TMM__TEN() TMM__TEN(1) TMM__TEN(2) TMM__TEN(3) TMM__TEN(4) TMM__TEN(5)
 /* One instruction: its columns, the names of its sums, the numbers of the descriptors behind them, the sums. */
-#define TMM__HALF_MULTIPLY(n, names, first, second, type, turns_a, turns_b, ...)                \
-    asm volatile("{\n.reg .pred p;\nsetp.ne.b32 p, 1, 0;\n"                                    \
-                 "wgmma.mma_async.sync.aligned.m64n" n "k16.f32." type "." type " {" names      \
-                 "}, %" first ", %" second ", p, 1, 1, " turns_a ", " turns_b ";\n}"            \
-                 : __VA_ARGS__                                                                  \
+#define TMM__HALF_MULTIPLY(n, names, first, second, type, turns_a, turns_b, ...)           \
+    asm volatile("{\n.reg .pred p;\nsetp.ne.b32 p, 1, 0;\n"                                \
+                 "wgmma.mma_async.sync.aligned.m64n" n "k16.f32." type "." type " {" names \
+                 "}, %" first ", %" second ", p, 1, 1, " turns_a ", " turns_b ";\n}"       \
+                 : __VA_ARGS__                                                             \
                  : "l"(a), "l"(b))
 #define TMM__H64_TO_100 TMM__H64_NAMES TMM__TEN(6) TMM__TEN(7) TMM__TEN(8) TMM__TEN(9)
-#define TMM__HALF_PRODUCT(type, ta, tb)                                                          \
-    do {                                                                                         \
-        if (cols == 256)                                                                         \
-            TMM__HALF_MULTIPLY("256",                                                            \
-                               TMM__H64_TO_100 TMM__TEN(10) TMM__TEN(11) "%120, %121, %122, "    \
-                                                                         "%123, %124, %125, "    \
-                                                                         "%126, %127",           \
-                               "128", "129", type, ta, tb, TMM__H64(0), TMM__H64(64));           \
-        else if (cols == 224)                                                                    \
-            TMM__HALF_MULTIPLY("224", TMM__H64_TO_100 TMM__TEN(10) "%110, %111", "112", "113",   \
-                               type, ta, tb, TMM__H64(0), TMM__H16(64), TMM__H16(80),            \
-                               TMM__H16(96));                                                    \
-        else if (cols == 208)                                                                    \
-            TMM__HALF_MULTIPLY("208", TMM__H64_TO_100 "%100, %101, %102, %103", "104", "105",    \
-                               type, ta, tb, TMM__H64(0), TMM__H16(64), TMM__H16(80),            \
-                               TMM__H4(96), TMM__H4(100));                                       \
-        else if (cols == 192)                                                                    \
-            TMM__HALF_MULTIPLY("192",                                                            \
-                               TMM__H64_NAMES TMM__TEN(6) TMM__TEN(7) TMM__TEN(8)                \
-                                   "%90, %91, %92, %93, %94, %95",                               \
-                               "96", "97", type, ta, tb, TMM__H64(0), TMM__H16(64),              \
-                               TMM__H16(80));                                                    \
-        else if (cols == 160)                                                                    \
-            TMM__HALF_MULTIPLY("160",                                                            \
-                               TMM__H64_NAMES TMM__TEN(6) "%70, %71, %72, %73, %74, %75, %76, "  \
-                                                          "%77, %78, %79",                       \
-                               "80", "81", type, ta, tb, TMM__H64(0), TMM__H16(64));             \
-        else if (cols == 144)                                                                    \
-            TMM__HALF_MULTIPLY("144", TMM__H64_NAMES TMM__TEN(6) "%70, %71", "72", "73", type,   \
-                               ta, tb, TMM__H64(0), TMM__H4(64), TMM__H4(68));                   \
-        else if (cols == 16)                                                                     \
-            TMM__HALF_MULTIPLY("16", "%0, %1, %2, %3, %4, %5, %6, %7", "8", "9", type, ta, tb,   \
-                               TMM__H4(0), TMM__H4(4));                                          \
-        else if (cols == 64)                                                                     \
-            TMM__HALF_MULTIPLY("64", TMM__TEN() TMM__TEN(1) TMM__TEN(2) "%30, %31", "32", "33",  \
-                               type, ta, tb, TMM__H16(0), TMM__H16(16));                         \
-        else                                                                                     \
-            TMM__HALF_MULTIPLY("128", TMM__H64_NAMES "%60, %61, %62, %63", "64", "65", type, ta, \
-                               tb, TMM__H64(0));                                                 \
+#define TMM__HALF_PRODUCT(type, ta, tb)                                                            \
+    do {                                                                                           \
+        if (cols == 256)                                                                           \
+            TMM__HALF_MULTIPLY("256",                                                              \
+                               TMM__H64_TO_100 TMM__TEN(10) TMM__TEN(11) "%120, %121, %122, "      \
+                                                                         "%123, %124, %125, "      \
+                                                                         "%126, %127",             \
+                               "128", "129", type, ta, tb, TMM__H64(0), TMM__H64(64));             \
+        else if (cols == 224)                                                                      \
+            TMM__HALF_MULTIPLY("224", TMM__H64_TO_100 TMM__TEN(10) "%110, %111", "112", "113",     \
+                               type, ta, tb, TMM__H64(0), TMM__H16(64), TMM__H16(80),              \
+                               TMM__H16(96));                                                      \
+        else if (cols == 208)                                                                      \
+            TMM__HALF_MULTIPLY("208", TMM__H64_TO_100 "%100, %101, %102, %103", "104", "105",      \
+                               type, ta, tb, TMM__H64(0), TMM__H16(64), TMM__H16(80), TMM__H4(96), \
+                               TMM__H4(100));                                                      \
+        else if (cols == 192)                                                                      \
+            TMM__HALF_MULTIPLY("192",                                                              \
+                               TMM__H64_NAMES TMM__TEN(6) TMM__TEN(7)                              \
+                                   TMM__TEN(8) "%90, %91, %92, %93, %94, %95",                     \
+                               "96", "97", type, ta, tb, TMM__H64(0), TMM__H16(64), TMM__H16(80)); \
+        else if (cols == 160)                                                                      \
+            TMM__HALF_MULTIPLY("160",                                                              \
+                               TMM__H64_NAMES TMM__TEN(6) "%70, %71, %72, %73, %74, %75, %76, "    \
+                                                          "%77, %78, %79",                         \
+                               "80", "81", type, ta, tb, TMM__H64(0), TMM__H16(64));               \
+        else if (cols == 16)                                                                       \
+            TMM__HALF_MULTIPLY("16", "%0, %1, %2, %3, %4, %5, %6, %7", "8", "9", type, ta, tb,     \
+                               TMM__H4(0), TMM__H4(4));                                            \
+        else if (cols == 64)                                                                       \
+            TMM__HALF_MULTIPLY("64", TMM__TEN() TMM__TEN(1) TMM__TEN(2) "%30, %31", "32", "33",    \
+                               type, ta, tb, TMM__H16(0), TMM__H16(16));                           \
+        else                                                                                       \
+            TMM__HALF_MULTIPLY("128", TMM__H64_NAMES "%60, %61, %62, %63", "64", "65", type, ta,   \
+                               tb, TMM__H64(0));                                                   \
     } while (0)
 #endif
 #endif
@@ -12017,8 +12016,8 @@ TMM__DEVICE void tmm__xhalf_step(float *c, unsigned at, int group, const int col
    group 1 has left the item before when it is woken up again. */
 TMM__DEVICE void tmm__xhalf_sum(float *c, int *stage, unsigned *parity, int steps, unsigned stages,
                                 unsigned fulls, unsigned empties, int group, int cluster,
-                                bool ahead, const int count, const int stage_bytes,
-                                const int cols, const int turned_A, const int turned_B)
+                                bool ahead, const int count, const int stage_bytes, const int cols,
+                                const int turned_A, const int turned_B)
 {
     const int lane = threadIdx.x % 32;
     int before = -1;
@@ -12325,7 +12324,8 @@ TMM__DEVICE void tmm__xhalf_store_boxes(const tmm__half_map *map, const tmm__hal
         const unsigned box = part % 2 * 2048;
         float x[SUMS];
         if (cols > 128 && part * PART >= width) continue;
-        const int over = cols > 128 ? min(width - (part + 1) * PART, 0) : 0; /* the last box begins earlier */
+        const int over =
+            cols > 128 ? min(width - (part + 1) * PART, 0) : 0; /* the last box begins earlier */
 #pragma unroll
         for (int i = 0; i < SUMS; i++) x[i] = sum[part * SUMS + i];
         if (cols > 128 && part * PART >= cols - 64 && part > 1) {
@@ -12696,21 +12696,27 @@ enum {
 static_assert(TMM__HALF_WGMMA_COLS == 128 || TMM__HALF_WGMMA_COLS == 192 ||
                   TMM__HALF_WGMMA_COLS == 256,
               "TMM__HALF_WGMMA_LIST: a tile has 128, 192 or 256 columns");
+static_assert(TMM__HALF_WGMMA_COLS == 128
+                  ? TMM__HALF_WGMMA_FEWER == 128 && TMM__HALF_WGMMA_FEWEST == 128
+              : TMM__HALF_WGMMA_COLS == 192
+                  ? TMM__HALF_WGMMA_FEWER == 160 && TMM__HALF_WGMMA_FEWEST == 160
+                  : TMM__HALF_WGMMA_FEWER == 224 && TMM__HALF_WGMMA_FEWEST == 208,
+              "TMM__HALF_WGMMA_LIST: fewer columns are 160 of 192, 224 and 208 of 256");
 static_assert(TMM__HALF_WGMMA_STAGES >= 2 && tmm__half_wgmma_bytes <= 227 * 1024 - 256,
               "TMM__HALF_WGMMA_LIST: stages must be 2 at least, and fit into 227 KB");
-#define TMM__HALF_SUM_OF(cols, turned_A, turned_B)                                              \
+#define TMM__HALF_SUM_OF(cols, turned_A, turned_B)                                                \
     tmm__xhalf_sum(sum, &stage, &parity, at.steps, stages, fulls, empties, group, cluster, ahead, \
                    STAGES, STAGE, cols, turned_A, turned_B)
-#define TMM__HALF_SUM(cols)                \
-    do {                                   \
-        if (job.turned_A && job.turned_B)  \
-            TMM__HALF_SUM_OF(cols, 1, 1);  \
-        else if (job.turned_A)             \
-            TMM__HALF_SUM_OF(cols, 1, 0);  \
-        else if (job.turned_B)             \
-            TMM__HALF_SUM_OF(cols, 0, 1);  \
-        else                               \
-            TMM__HALF_SUM_OF(cols, 0, 0);  \
+#define TMM__HALF_SUM(cols)               \
+    do {                                  \
+        if (job.turned_A && job.turned_B) \
+            TMM__HALF_SUM_OF(cols, 1, 1); \
+        else if (job.turned_A)            \
+            TMM__HALF_SUM_OF(cols, 1, 0); \
+        else if (job.turned_B)            \
+            TMM__HALF_SUM_OF(cols, 0, 1); \
+        else                              \
+            TMM__HALF_SUM_OF(cols, 0, 0); \
     } while (0)
 /* KERNEL TENSOR HALF by wgmma. 384 threads: one of the first warpgroup copies by TMA, two warpgroups
    multiply, 64 rows of the tile each. A stage is 64 k:
@@ -12731,6 +12737,8 @@ TMM_KERNEL void __launch_bounds__(384, 1)
     enum {
         COLS = TMM__HALF_WGMMA_COLS,
         STAGES = TMM__HALF_WGMMA_STAGES,
+        FEWER = TMM__HALF_WGMMA_FEWER,
+        FEWEST = TMM__HALF_WGMMA_FEWEST,
         STAGE = (128 + COLS) * 128
     };
     const bool by_k = TMM__HALF_WGMMA_BY_K(COLS);
@@ -12758,8 +12766,8 @@ TMM_KERNEL void __launch_bounds__(384, 1)
     tmm__let_next_begin();
     if (threadIdx.x < 128) {
         asm volatile("setmaxnreg.dec.sync.aligned.u32 40;");
-        const int width = COLS == 128 ? (int)COLS : job.width;
-        const int bytes = job.turned_B || COLS == 128 ? (int)STAGE : (128 + width) * 128;
+        const int width = FEWER == COLS ? (int)COLS : job.width;
+        const int bytes = job.turned_B || FEWER == COLS ? (int)STAGE : (128 + width) * 128;
         const int mine = cluster == 1 ? 2 : 1, first = cluster == 1 ? 0 : rank; /* halves of B */
         for (int item = blockIdx.x / cluster; threadIdx.x == 0 && item < job.items; item += count) {
             const tmm__half_item at = tmm__half_find(&job, item, rank);
@@ -12814,16 +12822,13 @@ TMM_KERNEL void __launch_bounds__(384, 1)
             float sum[COLS / 2];
 #pragma unroll
             for (int i = 0; i < COLS / 2; i++) sum[i] = 0;
-            if (job.width == COLS)
+            /* An instruction has a constant number of columns, so the loop stands there for each. */
+            if (FEWER == COLS || job.width == COLS)
                 TMM__HALF_SUM(COLS);
-            else if (COLS == 256 && job.width == 208)
-                TMM__HALF_SUM(COLS == 256 ? 208 : COLS);
-            else if (COLS == 256 && job.width == 224)
-                TMM__HALF_SUM(COLS == 256 ? 224 : COLS);
-            else if (COLS == 192 && job.width == 144)
-                TMM__HALF_SUM(COLS == 192 ? 144 : COLS);
-            else if (COLS == 192 && job.width == 160)
-                TMM__HALF_SUM(COLS == 192 ? 160 : COLS);
+            else if (FEWEST == FEWER || job.width == FEWER)
+                TMM__HALF_SUM(FEWER);
+            else
+                TMM__HALF_SUM(FEWEST);
             const int way = tmm__xhalf_by_boxes(&job, &at, COLS);
             int begin = 0; /* of the columns that threads store */
             if (way == TMM__HALF_MORE) {
@@ -12834,10 +12839,10 @@ TMM_KERNEL void __launch_bounds__(384, 1)
                                        at.product, COLS);
                 begin = COLS;
             }
-            if (COLS == 128 ? begin == 0 : begin < job.width) {
+            if (FEWER == COLS ? begin == 0 : begin < job.width) {
                 if (lane == 0) TMM__HALF_BOXES_WAIT(0);
-                tmm__xhalf_store(&job, C, (float *)(tmm__memory + skip + own), sum, &at, warp, begin,
-                                 COLS);
+                tmm__xhalf_store(&job, C, (float *)(tmm__memory + skip + own), sum, &at, warp,
+                                 begin, COLS);
             }
         }
         if (lane == 0) TMM__HALF_BOXES_WAIT(0);
@@ -18584,7 +18589,7 @@ typedef struct tmm__xhalf__wgmma {
 
 static inline const tmm__xhalf__wgmma *tmm__xhalf_wgmma(int n)
 {
-#define TMM__ROW(pass, name, cols, stages) \
+#define TMM__ROW(pass, name, cols, stages, fewer, fewest) \
     {cols, TMM__HALF_WGMMA_BYTES(cols, stages), (const void *)TMM_FN(gemm_half_wgmma_##name)},
     static const tmm__xhalf__wgmma instances[] = {TMM__HALF_WGMMA_LIST(TMM__ROW)};
 #undef TMM__ROW
@@ -18637,10 +18642,11 @@ static inline size_t tmm__xhalf_copies(const tmm__xproduct *p)
 /* Numbers of plans: mma.sync, by copies of operands off 16 bytes, wgmma, KERNEL THIN HALF. */
 enum { TMM__HALF_COPIED = 4, TMM__HALF_WGMMA_FIRST = 8, TMM__HALF_THIN_FIRST = 32 };
 /* Ways to take an instance by wgmma: its number, the blocks of a cluster, and columns of a tile. */
-enum { TMM__HALF_WAYS = 14 };
-static const int tmm__half_ways[TMM__HALF_WAYS][3] = {
-    {0, 2, 256}, {1, 2, 128}, {2, 2, 192}, {0, 1, 256}, {1, 1, 128}, {2, 1, 192}, {0, 2, 208},
-    {0, 2, 224}, {2, 2, 144}, {2, 2, 160}, {0, 1, 208}, {0, 1, 224}, {2, 1, 144}, {2, 1, 160}};
+enum { TMM__HALF_WAYS = 12 };
+static const int tmm__half_ways[TMM__HALF_WAYS][3] = {{0, 2, 256}, {1, 2, 128}, {2, 2, 192},
+                                                      {0, 1, 256}, {1, 1, 128}, {2, 1, 192},
+                                                      {0, 2, 208}, {0, 2, 224}, {2, 2, 160},
+                                                      {0, 1, 208}, {0, 1, 224}, {2, 1, 160}};
 #endif
 /* See thin_launch.h. */
 static inline void tmm__xhalf_thin_plan(const tmm__xproduct *p, tmm__plan *c);
@@ -18719,7 +18725,13 @@ static inline void tmm__xhalf_wgmma_try(const tmm__xproduct *p, tmm__plan *c, in
     const int cols = tmm__half_ways[way][2];
     const tmm__device *device = tmm__current_device();
     const tmm__xhalf__wgmma *i = tmm__xhalf_wgmma(n);
-    const double *costs = tmm__tuned()->half_wgmma[n < TMM__TUNED_HALF ? n : 0];
+    /* Narrower than the instance: between its numbers and those of the next narrower one. */
+    const double *full = tmm__tuned()->half_wgmma[n < TMM__TUNED_HALF ? n : 0];
+    const double *less = tmm__tuned()->half_wgmma[n == 0 ? 2 : 1];
+    enum { COSTS = sizeof tmm__tuned()->half_wgmma[0] / sizeof(double) };
+    double costs[COSTS];
+    for (int k = 0; k < (int)COSTS; k++)
+        costs[k] = full[k] + (less[k] - full[k]) * (i->cols - cols) / 64;
     const tmm__load load = tmm__xload(p, TMM__COST_TENSOR, 128, cols);
     const tmm__tiling t = tmm__tile(TMM__TRIANGLE(p), p->M, p->N, 128 * cluster, cols);
     const double tiles = t.down * t.across * p->batch,
@@ -18735,10 +18747,11 @@ static inline void tmm__xhalf_wgmma_try(const tmm__xproduct *p, tmm__plan *c, in
     }
     /* What is not shared by a cluster comes from L2 more often. TMA has some 1.15 times its rate. */
     const double whole = tiles - parts, items = whole + parts * slices;
-    const double busy = fmin(items / most, 1), copied = (128 + cols / cluster) * 128.0;
+    const double busy = fmin(items / most, 1), lines = p->rsB != 1 ? i->cols : cols;
+    const double copied = (128 + lines / cluster) * 128.0;
     /* Few blocks of 128 x 128 find a higher clock, and L2 free: 1024 took 0.7 of the clocks of a step. */
     const double alone = cols == 128 ? 0.6 * (1 - busy) : 0;
-    const double step = fmax(costs[1] * cols / i->cols * (1 - alone), busy * copied / (1.15 * tmm__tuned()->l2));
+    const double step = fmax(costs[1] * (1 - alone), busy * copied / (1.15 * tmm__tuned()->l2));
     const double odd = load.odd ? costs[4] * fmin(1, (double)p->N / cols) : 0;
     /* The busiest is the first cluster, or the first of those that have a whole tile less. */
     for (int of = 0; of < 2; of++) {
@@ -18780,9 +18793,11 @@ static inline void tmm__xhalf_wgmma_plan(const tmm__xproduct *p, tmm__plan *c)
         /* Not if a block of a cluster had no rows, but two of them may have an odd number. A triangle is cut in
            squares, and these in two tiles at most. */
         if (i == NULL || down < cluster || (cluster == 1 && down > 1 && fmod(down, 2) == 0) ||
-            (TMM__TRIANGLE(p) && (cluster != (down > 1 ? 2 : 1) || tmm__half_ways[way][2] % 128 != 0)))
+            (TMM__TRIANGLE(p) &&
+             (cluster != (down > 1 ? 2 : 1) || tmm__half_ways[way][2] % 128 != 0)))
             continue;
-        const tmm__tiling t = tmm__tile(TMM__TRIANGLE(p), p->M, p->N, 128 * cluster, tmm__half_ways[way][2]);
+        const tmm__tiling t =
+            tmm__tile(TMM__TRIANGLE(p), p->M, p->N, 128 * cluster, tmm__half_ways[way][2]);
         const double tiles = t.down * t.across * p->batch,
                      most = floor(device->processors / (double)cluster);
         const int rest = (int)fmod(tiles, most);
@@ -18937,7 +18952,6 @@ static inline tmm_status tmm__xhalf_run_wgmma(const tmm__xproduct *given, const 
     const tmm__device *device = tmm__current_device();
     tmm__xproduct copy = *given, *p = &copy;
     const int turned_A = p->csA != 1, turned_B = p->rsB != 1;
-    const int instance = plan->tile_n > 192 ? 256 : plan->tile_n > 128 ? 192 : 128;
     const long long down = (p->M - 1) / 128 + 1, across = (p->N - 1) / plan->tile_n + 1;
     char *memory = NULL;
     tmm__half_map maps[3];
@@ -18953,6 +18967,8 @@ static inline tmm_status tmm__xhalf_run_wgmma(const tmm__xproduct *given, const 
         if (memory != NULL) (void)cudaFreeAsync(memory, p->stream);
         return status;
     }
+    const tmm__xhalf__wgmma *i =
+        tmm__xhalf_wgmma(tmm__half_ways[plan->instance - (int)TMM__HALF_WGMMA_FIRST][0]);
     memset(&job, 0, sizeof job);
     job.M = p->M, job.N = p->N, job.ldc = p->ldc, job.batchC = p->strideC;
     job.alpha = (float)TMM__FACTOR(p->alpha), job.beta = (float)p->beta;
@@ -18973,9 +18989,9 @@ static inline tmm_status tmm__xhalf_run_wgmma(const tmm__xproduct *given, const 
 #endif
     *missing = !tmm__xhalf_make_map(&maps[0], p, 0, turned_A ? 64 : 128) ||
                !tmm__xhalf_make_map(&maps[1], p, 1,
-                                    !turned_B                            ? plan->tile_n / 2
-                                    : TMM__HALF_WGMMA_BY_K(instance) ? 32
-                                                                         : 64);
+                                    !turned_B                       ? plan->tile_n / 2
+                                    : TMM__HALF_WGMMA_BY_K(i->cols) ? 32
+                                                                    : 64);
     tmm__xproduct q = *p;
     tmm__last_tiles last = {job.pairs_down * job.across, 0, p->M, 0, p->N};
     job.band = TMM__TENSOR_BAND;

@@ -543,7 +543,8 @@ static void TEST(_boxes)(void)
     by_wgmma = TMM(gemm__half_by_wgmma)(&p) && tmm__current_device()->pools;
 #endif
     for (int n = 0; n < TMM__HALF_WAYS * 3 * WISHES && status == TMM_OK; n++) {
-        const int way = n % TMM__HALF_WAYS; /* of clusters of two, which any of these shapes can take */
+        const int way =
+            n % TMM__HALF_WAYS; /* of clusters of two, which any of these shapes can take */
         if (tmm__half_ways[way][1] != 2 || (BY_CPU && n % 11 != 0)) continue;
         instance_wanted = TMM__HALF_WGMMA_FIRST + way, plans_found = 0;
         beside += TEST(_products)(TMM_TENSOR, &shapes[n / TMM__HALF_WAYS % 3],

@@ -508,7 +508,8 @@ static void TEST(_wgmma)(int count)
     int beside = 0, found = 0;
     for (int n = 0; n < count; n++) {
         const int way = n % TMM__HALF_WAYS;
-        wants_instance = TMM__HALF_WGMMA_FIRST + way, wants_cut = cuts[(n / TMM__HALF_WAYS + way) % 3];
+        wants_instance = TMM__HALF_WGMMA_FIRST + way,
+        wants_cut = cuts[(n / TMM__HALF_WAYS + way) % 3];
         wants_slices = wants_cut == TMM__PLAN_WHOLE ? 1 : 2 + (int)random_below(3);
         wants_processors = 6;
         const int last = wants_cut == TMM__PLAN_LAST_ROUND;

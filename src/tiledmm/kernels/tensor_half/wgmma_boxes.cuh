@@ -65,7 +65,8 @@ TMM__DEVICE void tmm__xhalf_store_boxes(const tmm__half_map *map, const tmm__hal
         const unsigned box = part % 2 * 2048;
         float x[SUMS];
         if (cols > 128 && part * PART >= width) continue;
-        const int over = cols > 128 ? min(width - (part + 1) * PART, 0) : 0; /* the last box begins earlier */
+        const int over =
+            cols > 128 ? min(width - (part + 1) * PART, 0) : 0; /* the last box begins earlier */
 #pragma unroll
         for (int i = 0; i < SUMS; i++) x[i] = sum[part * SUMS + i];
         if (cols > 128 && part * PART >= cols - 64 && part > 1) {

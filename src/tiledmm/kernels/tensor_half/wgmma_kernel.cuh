@@ -7,21 +7,27 @@ enum {
 static_assert(TMM__HALF_WGMMA_COLS == 128 || TMM__HALF_WGMMA_COLS == 192 ||
                   TMM__HALF_WGMMA_COLS == 256,
               "TMM__HALF_WGMMA_LIST: a tile has 128, 192 or 256 columns");
+static_assert(TMM__HALF_WGMMA_COLS == 128
+                  ? TMM__HALF_WGMMA_FEWER == 128 && TMM__HALF_WGMMA_FEWEST == 128
+              : TMM__HALF_WGMMA_COLS == 192
+                  ? TMM__HALF_WGMMA_FEWER == 160 && TMM__HALF_WGMMA_FEWEST == 160
+                  : TMM__HALF_WGMMA_FEWER == 224 && TMM__HALF_WGMMA_FEWEST == 208,
+              "TMM__HALF_WGMMA_LIST: fewer columns are 160 of 192, 224 and 208 of 256");
 static_assert(TMM__HALF_WGMMA_STAGES >= 2 && tmm__half_wgmma_bytes <= 227 * 1024 - 256,
               "TMM__HALF_WGMMA_LIST: stages must be 2 at least, and fit into 227 KB");
-#define TMM__HALF_SUM_OF(cols, turned_A, turned_B)                                              \
+#define TMM__HALF_SUM_OF(cols, turned_A, turned_B)                                                \
     tmm__xhalf_sum(sum, &stage, &parity, at.steps, stages, fulls, empties, group, cluster, ahead, \
                    STAGES, STAGE, cols, turned_A, turned_B)
-#define TMM__HALF_SUM(cols)                \
-    do {                                   \
-        if (job.turned_A && job.turned_B)  \
-            TMM__HALF_SUM_OF(cols, 1, 1);  \
-        else if (job.turned_A)             \
-            TMM__HALF_SUM_OF(cols, 1, 0);  \
-        else if (job.turned_B)             \
-            TMM__HALF_SUM_OF(cols, 0, 1);  \
-        else                               \
-            TMM__HALF_SUM_OF(cols, 0, 0);  \
+#define TMM__HALF_SUM(cols)               \
+    do {                                  \
+        if (job.turned_A && job.turned_B) \
+            TMM__HALF_SUM_OF(cols, 1, 1); \
+        else if (job.turned_A)            \
+            TMM__HALF_SUM_OF(cols, 1, 0); \
+        else if (job.turned_B)            \
+            TMM__HALF_SUM_OF(cols, 0, 1); \
+        else                              \
+            TMM__HALF_SUM_OF(cols, 0, 0); \
     } while (0)
 /* KERNEL TENSOR HALF by wgmma. 384 threads: one of the first warpgroup copies by TMA, two warpgroups
    multiply, 64 rows of the tile each. A stage is 64 k:
@@ -42,6 +48,8 @@ TMM_KERNEL void __launch_bounds__(384, 1)
     enum {
         COLS = TMM__HALF_WGMMA_COLS,
         STAGES = TMM__HALF_WGMMA_STAGES,
+        FEWER = TMM__HALF_WGMMA_FEWER,
+        FEWEST = TMM__HALF_WGMMA_FEWEST,
         STAGE = (128 + COLS) * 128
     };
     const bool by_k = TMM__HALF_WGMMA_BY_K(COLS);
@@ -69,8 +77,8 @@ TMM_KERNEL void __launch_bounds__(384, 1)
     tmm__let_next_begin();
     if (threadIdx.x < 128) {
         asm volatile("setmaxnreg.dec.sync.aligned.u32 40;");
-        const int width = COLS == 128 ? (int)COLS : job.width;
-        const int bytes = job.turned_B || COLS == 128 ? (int)STAGE : (128 + width) * 128;
+        const int width = FEWER == COLS ? (int)COLS : job.width;
+        const int bytes = job.turned_B || FEWER == COLS ? (int)STAGE : (128 + width) * 128;
         const int mine = cluster == 1 ? 2 : 1, first = cluster == 1 ? 0 : rank; /* halves of B */
         for (int item = blockIdx.x / cluster; threadIdx.x == 0 && item < job.items; item += count) {
             const tmm__half_item at = tmm__half_find(&job, item, rank);
@@ -125,16 +133,13 @@ TMM_KERNEL void __launch_bounds__(384, 1)
             float sum[COLS / 2];
 #pragma unroll
             for (int i = 0; i < COLS / 2; i++) sum[i] = 0;
-            if (job.width == COLS)
+            /* An instruction has a constant number of columns, so the loop stands there for each. */
+            if (FEWER == COLS || job.width == COLS)
                 TMM__HALF_SUM(COLS);
-            else if (COLS == 256 && job.width == 208)
-                TMM__HALF_SUM(COLS == 256 ? 208 : COLS);
-            else if (COLS == 256 && job.width == 224)
-                TMM__HALF_SUM(COLS == 256 ? 224 : COLS);
-            else if (COLS == 192 && job.width == 144)
-                TMM__HALF_SUM(COLS == 192 ? 144 : COLS);
-            else if (COLS == 192 && job.width == 160)
-                TMM__HALF_SUM(COLS == 192 ? 160 : COLS);
+            else if (FEWEST == FEWER || job.width == FEWER)
+                TMM__HALF_SUM(FEWER);
+            else
+                TMM__HALF_SUM(FEWEST);
             const int way = tmm__xhalf_by_boxes(&job, &at, COLS);
             int begin = 0; /* of the columns that threads store */
             if (way == TMM__HALF_MORE) {
@@ -145,10 +150,10 @@ TMM_KERNEL void __launch_bounds__(384, 1)
                                        at.product, COLS);
                 begin = COLS;
             }
-            if (COLS == 128 ? begin == 0 : begin < job.width) {
+            if (FEWER == COLS ? begin == 0 : begin < job.width) {
                 if (lane == 0) TMM__HALF_BOXES_WAIT(0);
-                tmm__xhalf_store(&job, C, (float *)(tmm__memory + skip + own), sum, &at, warp, begin,
-                                 COLS);
+                tmm__xhalf_store(&job, C, (float *)(tmm__memory + skip + own), sum, &at, warp,
+                                 begin, COLS);
             }
         }
         if (lane == 0) TMM__HALF_BOXES_WAIT(0);
