@@ -545,7 +545,8 @@ static void TEST(_boxes)(void)
     for (int n = 0; n < TMM__HALF_WAYS * 3 * WISHES && status == TMM_OK; n++) {
         const int way =
             n % TMM__HALF_WAYS; /* of clusters of two, which any of these shapes can take */
-        if (tmm__half_ways[way][1] != 2 || (BY_CPU && n % 11 != 0)) continue;
+        if (tmm__half_ways[way][1] != 2 || tmm__half_ways[way][0] == 3 || (BY_CPU && n % 11 != 0))
+            continue; /* tiles of 192 rows have no epilogue */
         instance_wanted = TMM__HALF_WGMMA_FIRST + way, plans_found = 0;
         beside += TEST(_products)(TMM_TENSOR, &shapes[n / TMM__HALF_WAYS % 3],
                                   &wishes[n / (TMM__HALF_WAYS * 3)], &worst, &status);
