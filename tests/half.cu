@@ -17,7 +17,7 @@
 #endif
 #define TMM_NO_DOUBLE
 #define TMM_NO_INT
-/* The plan that a test wants: an instance, by wgmma from 8 on where the device has it, then for thin
+/* The plan that a test wants: an instance, by wgmma from 8 on where the device has it, from 32 on for thin
    operands; k in so many slices, -1: in more than 8. Not static: TMM_SIMPLE reads them nowhere. */
 int wants_wgmma, wants_instance = -1, wants_slices, wants_cut = -1, found_plans, wants_processors;
 int only_few; /* products of each kind, for sanitizers */
@@ -463,7 +463,7 @@ static void TEST(_thin)(int count)
     for (int n = 0; n < count; n++) {
         const int way = n % 6; /* one block on a multiprocessor, or two; 16, 64 or 128 thin lines */
         const long long batch = n % 6 == 5 ? 3 : 1;
-        wants_instance = TMM__HALF_THIN_FIRST + way;
+        wants_instance = 32 + way;
         wants_slices = n == 0 ? 1 : parts[random_below(way > 2 || batch > 1 ? 5 : 9)];
         const int one_tile = n % 4 != 0 || wants_slices > 8 || wants_slices < 0;
         const long long few = 1 + random_below(way % 3 == 0 ? 16 : one_tile ? 64 : 200);
