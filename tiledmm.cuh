@@ -3401,6 +3401,7 @@ static inline tmm_status tmm__blame_operand(const tmm__operands *o, tmm_status s
 #define tmm__xhalf_make_map   TMM_FN(gemm__half_make_map)
 #define tmm__xhalf_map_C      TMM_FN(gemm__half_map_C)
 #define tmm__xhalf_mma_plan   TMM_FN(gemm__half_mma_plan)
+#define tmm__xhalf_more       TMM_FN(gemm__half_more)
 #define tmm__xhalf_plain      TMM_FN(gemm__half_plain)
 #define tmm__xhalf_run_wgmma  TMM_FN(gemm__half_run_wgmma)
 #define tmm__xhalf_thin       TMM_FN(gemm__half_thin)
@@ -18748,18 +18749,24 @@ static inline int tmm__xhalf_boxed_C(const tmm__xproduct *p)
     return ((size_t)p->C | ldc | next) % 16 == 0 && (p->batch == 1 || next != 0);
 }
 
-/* Can TMA store all of C, and is nothing but alpha A B asked for? */
-static inline int tmm__xhalf_plain(const tmm__xproduct *p)
+/* Is more asked for than alpha A B? */
+static inline int tmm__xhalf_more(const tmm__xproduct *p)
 {
-    int plain = (double)p->beta == 0 && TMM__TRIANGLE(p) == 0 && tmm__xhalf_boxed_C(p) &&
-                p->N % (16 / (int)sizeof(TMM_OUT)) == 0;
+    int more = (double)p->beta != 0;
 #ifdef TMM_WITH_EPILOGUE
-    plain = plain && !p->alpha.after.active;
+    more = more || p->alpha.after.active;
 #endif
 #ifdef TMM_EPILOGUE
-    plain = 0;
+    more = 1;
 #endif
-    return plain;
+    return more;
+}
+
+/* Can a tile of 192 x 192 store C, which TMA does, all of it? C in float has not been measured. */
+static inline int tmm__xhalf_plain(const tmm__xproduct *p)
+{
+    return !tmm__xhalf_more(p) && TMM__TRIANGLE(p) == 0 && tmm__xhalf_boxed_C(p) &&
+           sizeof(TMM_OUT) == 2 && p->N % 8 == 0;
 }
 
 /* Takes this way by wgmma if it should be faster than c->time: all tiles in slices of k, or, if `rest` is not
@@ -18800,12 +18807,14 @@ static inline void tmm__xhalf_wgmma_try(const tmm__xproduct *p, tmm__plan *c, in
     const double alone = cols == 128 ? 0.6 * (1 - busy) : 0;
     const double step = fmax(costs[1] * (1 - alone), busy * copied / (1.15 * tmm__tuned()->l2));
     const double odd = load.odd ? costs[4] * fmin(1, (double)p->N / cols) : 0;
+    /* Threads store what is left of whole boxes; expected of an epilogue, not measured. */
+    const double left = cols % 64 != 0 && tmm__xhalf_more(p) ? 4000 : 0;
     /* The busiest is the first cluster, or the first of those that have a whole tile less. */
     for (int of = 0; of < 2; of++) {
         const double first = of == 0 ? 0 : fmod(whole, most);
         const double own = first < items ? floor((items - first - 1) / most) + 1 : 0;
         const double own_whole = first < whole ? floor((whole - first - 1) / most) + 1 : 0;
-        const double clocks = own_whole * (steps * step + costs[2] + odd) +
+        const double clocks = own_whole * (steps * step + costs[2] + odd + left) +
                               (own - own_whole) * (ceil(steps / slices) * step + costs[3]);
         busiest = fmax(busiest, clocks);
     }

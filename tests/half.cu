@@ -505,11 +505,13 @@ static void TEST(_wgmma)(int count)
 {
     static const int cuts[] = {TMM__PLAN_WHOLE, TMM__PLAN_REDUCE, TMM__PLAN_LAST_ROUND};
     double most = 0;
-    int beside = 0, found = 0;
+    int beside = 0, found = 0, asked = 0;
     for (int n = 0; n < count; n++) {
         const int way = n % TMM__HALF_WAYS, alone = tmm__half_ways[way][1] == 1;
         const int rows = TMM(gemm__half_wgmma)(tmm__half_ways[way][0])->rows;
         const int cols = tmm__half_ways[way][2], plain = rows == 192; /* no beta, whole, aligned */
+        if (plain && sizeof(OUT) == 4) continue;                      /* for C of 16 bits alone */
+        asked++;
         wants_instance = TMM__HALF_WGMMA_FIRST + way;
         wants_cut = cuts[plain ? 0 : (n / TMM__HALF_WAYS + way) % 3];
         wants_slices = wants_cut == TMM__PLAN_WHOLE ? 1 : 2 + (int)random_below(3);
@@ -552,10 +554,10 @@ static void TEST(_wgmma)(int count)
     }
     wants_instance = wants_cut = -1;
     tap_ok(
-        most <= 1 && beside == 0 && (found == count || !TEST(_by_wgmma)()),
+        most <= 1 && beside == 0 && (found == asked || !TEST(_by_wgmma)()),
         "tmm_%sgemm by wgmma, all tiles and schedules: %d products, %d of them so, right (%.2g of "
         "the bound)",
-        TEXT(LETTER), count, found, most);
+        TEXT(LETTER), asked, found, most);
 }
 #endif
 
