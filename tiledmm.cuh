@@ -561,18 +561,18 @@ TMM__EPILOGUE(tmm_bsepilogue, float)
     _(A) _(ACROSS) _(AHEAD) _(ALIGNED_ROWS) _(ALIGNS) _(ALONG) _(ALONG_K) _(ANY) _(AREA) \
     _(AT_ONCE) _(As) _(B) _(BFLOAT16) _(BLOCK) _(BLOCKS_A) _(BLOCKS_B) _(BYTES) _(Bs) _(C) \
     _(CLUSTER) _(COLS) _(COPIES) _(COPY_AT) _(COUNT) _(D) _(DEEP) _(DEPTH) _(DOUBTFUL) \
-    _(DOUBTFUL_SMALL) _(DOWN) _(EDGE) _(END) _(FIRST) _(FLOAT) _(FLUSH) _(FOURS) _(GRAIN) _(GROUPS) \
-    _(HALF) _(HALVES) _(K) _(K_GROUPS) _(L) _(LANES) _(LAST) _(LDA) _(LDB) _(LDC) _(LDS) _(LINES) \
-    _(LINES_A) _(LINES_B) _(LINES_M) _(LINES_N) _(LIST) _(M) _(MATRICES) _(N) _(P) _(PAIRS) \
-    _(PART) _(PASSES) _(PASSES_A) _(PIECES) _(PITCH) _(PITCH_A) _(PITCH_B) _(PROMOTION_256B) _(Q) \
-    _(QUADS) _(R) _(REJECTED) _(REJECTED_SMALL) _(ROWS) _(S) _(SIZE) _(SLOTS) _(SPARSE) _(SQUARE) \
-    _(STAGE) _(STAGED_ROWS) _(STAGES) _(STAGES_1) _(STAGES_2) _(STAGE_A) _(STEP) _(STEPS) _(STILL) \
-    _(STORED) _(STORED_ROWS) _(STRIDE) _(SUMS) _(SWIZZLE_128B) _(S_COPIES) _(THREADS) _(THROUGH) \
-    _(TILE) _(TILE_COLS) _(TILE_M) _(TILE_N) _(TN) _(UNIT) _(UNROLL) _(VECTOR) _(VECTORS) _(WARPS) \
-    _(WARPS_ACROSS) _(WIDE) _(WIDE_PASSES) _(WIDTH) _(X) _(a) _(b) _(block) _(c) _(cols) _(d) \
-    _(depth) _(e) _(g) _(h) _(half) _(i) _(j) _(k) _(l) _(m) _(max) _(min) _(n) _(near) _(o) _(p) \
-    _(q) _(r) _(rows) _(s) _(size) _(small) _(t) _(threads) _(tile) _(u) _(v) _(w) _(width) _(x) \
-    _(y) _(z)
+    _(DOUBTFUL_SMALL) _(DOWN) _(EDGE) _(END) _(FEWER) _(FEWEST) _(FIRST) _(FLOAT) _(FLUSH) \
+    _(FOURS) _(GRAIN) _(GROUPS) _(HALF) _(HALVES) _(K) _(K_GROUPS) _(L) _(LANES) _(LAST) _(LDA) \
+    _(LDB) _(LDC) _(LDS) _(LINES) _(LINES_A) _(LINES_B) _(LINES_M) _(LINES_N) _(LIST) _(M) \
+    _(MATRICES) _(N) _(P) _(PAIRS) _(PART) _(PASSES) _(PASSES_A) _(PIECES) _(PITCH) _(PITCH_A) \
+    _(PITCH_B) _(PLAIN) _(PROMOTION_256B) _(Q) _(QUADS) _(R) _(REJECTED) _(REJECTED_SMALL) _(ROWS) \
+    _(S) _(SIZE) _(SLOTS) _(SPARSE) _(SQUARE) _(STAGE) _(STAGED_ROWS) _(STAGES) _(STAGES_1) \
+    _(STAGES_2) _(STAGE_A) _(STEP) _(STEPS) _(STILL) _(STORED) _(STORED_ROWS) _(STRIDE) _(SUMS) \
+    _(SWIZZLE_128B) _(S_COPIES) _(THREADS) _(THROUGH) _(TILE) _(TILE_COLS) _(TILE_M) _(TILE_N) \
+    _(TN) _(UNIT) _(UNROLL) _(VECTOR) _(VECTORS) _(WARPS) _(WARPS_ACROSS) _(WIDE) _(WIDE_PASSES) \
+    _(WIDTH) _(X) _(a) _(b) _(block) _(c) _(cols) _(d) _(depth) _(e) _(g) _(h) _(half) _(i) _(j) \
+    _(k) _(l) _(m) _(max) _(min) _(n) _(near) _(o) _(p) _(q) _(r) _(rows) _(s) _(size) _(small) \
+    _(t) _(threads) _(tile) _(u) _(v) _(w) _(width) _(x) _(y) _(z)
 /* clang-format on */
 #ifdef _MSC_VER
 #define TMM__PRAGMA(x) __pragma(x)
@@ -614,6 +614,8 @@ TMM__WORDS(TMM__PUSH)
 #undef DOWN
 #undef EDGE
 #undef END
+#undef FEWER
+#undef FEWEST
 #undef FIRST
 #undef FLOAT
 #undef FLUSH
@@ -649,6 +651,7 @@ TMM__WORDS(TMM__PUSH)
 #undef PITCH
 #undef PITCH_A
 #undef PITCH_B
+#undef PLAIN
 #undef PROMOTION_256B
 #undef Q
 #undef QUADS
@@ -3240,11 +3243,12 @@ static inline tmm_status tmm__blame_operand(const tmm__operands *o, tmm_status s
 
 /* Value number 1, 2, ... of this pass's instance: (TMM__SMALL_LIST(TMM__VALUE_2) 0) is its
    columns. */
-#define TMM__HEAD(a, ...)                      a
-#define TMM__VALUE_1(pass, name, ...)          TMM__PASS == pass ? TMM__HEAD(__VA_ARGS__, 0):
-#define TMM__VALUE_2(pass, name, a, ...)       TMM__PASS == pass ? TMM__HEAD(__VA_ARGS__, 0):
-#define TMM__VALUE_3(pass, name, a, b, ...)    TMM__PASS == pass ? TMM__HEAD(__VA_ARGS__, 0):
-#define TMM__VALUE_4(pass, name, a, b, c, ...) TMM__PASS == pass ? TMM__HEAD(__VA_ARGS__, 0):
+#define TMM__HEAD(a, ...)                         a
+#define TMM__VALUE_1(pass, name, ...)             TMM__PASS == pass ? TMM__HEAD(__VA_ARGS__, 0):
+#define TMM__VALUE_2(pass, name, a, ...)          TMM__PASS == pass ? TMM__HEAD(__VA_ARGS__, 0):
+#define TMM__VALUE_3(pass, name, a, b, ...)       TMM__PASS == pass ? TMM__HEAD(__VA_ARGS__, 0):
+#define TMM__VALUE_4(pass, name, a, b, c, ...)    TMM__PASS == pass ? TMM__HEAD(__VA_ARGS__, 0):
+#define TMM__VALUE_5(pass, name, a, b, c, d, ...) TMM__PASS == pass ? TMM__HEAD(__VA_ARGS__, 0):
 
 /* The name of this pass's instance: TMM__INSTANCE(gemm_small_, SMALL) is tmm_sgemm_small_16x32 in
    pass 2 of float. Only where both numbers are the same does TMM__SAME_ put a second argument. */
@@ -3408,6 +3412,7 @@ static inline tmm_status tmm__blame_operand(const tmm__operands *o, tmm_status s
 #define tmm__xhalf__wgmma     TMM_FN(gemm__half_wgmma_instance)
 #define tmm__xhalf_align      TMM_FN(gemm__half_align)
 #define tmm__xhalf_boxed      TMM_FN(gemm__half_boxed)
+#define tmm__xhalf_boxed_C    TMM_FN(gemm__half_boxed_C)
 #define tmm__xhalf_by_wgmma   TMM_FN(gemm__half_by_wgmma)
 #define tmm__xhalf_copied     TMM_FN(gemm__half_copied)
 #define tmm__xhalf_copies     TMM_FN(gemm__half_copies)
@@ -3417,6 +3422,8 @@ static inline tmm_status tmm__blame_operand(const tmm__operands *o, tmm_status s
 #define tmm__xhalf_make_map   TMM_FN(gemm__half_make_map)
 #define tmm__xhalf_map_C      TMM_FN(gemm__half_map_C)
 #define tmm__xhalf_mma_plan   TMM_FN(gemm__half_mma_plan)
+#define tmm__xhalf_more       TMM_FN(gemm__half_more)
+#define tmm__xhalf_plain      TMM_FN(gemm__half_plain)
 #define tmm__xhalf_run_wgmma  TMM_FN(gemm__half_run_wgmma)
 #define tmm__xhalf_thin       TMM_FN(gemm__half_thin)
 #define tmm__xhalf_thin_way   TMM_FN(gemm__half_thin_way)
@@ -11857,19 +11864,25 @@ TMM_KERNEL void __launch_bounds__(tmm__half_threads, TMM__HALF_BLOCKS)
 #endif
 /* src/tiledmm/kernels/tensor_half/wgmma.cuh. Elements of 16 bits by wgmma and TMA, for sm_90a.
    Uses: kernels/common/tensor_ptx.cuh, once/. Used by: kernels/tensor_half/, type/instances.h. */
-/* The instances: pass, name, columns of a tile, stages of 64 k. A tile has 128 rows. */
+/* The instances: pass, name, rows and columns of a tile, stages of 64 k, and fewer columns that a product may ask
+   for. That of 192 rows stores alpha A B by TMA, and nothing else: its threads have few registers. */
 #ifndef TMM__HALF_WGMMA_LIST
-#define TMM__HALF_WGMMA_LIST(_) \
-    _(1, 128x256, 256, 4)       \
-    _(2, 128x128, 128, 6)       \
-    _(3, 128x192, 192, 4)
-#define TMM__HALF_WGMMA_COLS   (TMM__HALF_WGMMA_LIST(TMM__VALUE_1) 0)
-#define TMM__HALF_WGMMA_STAGES (TMM__HALF_WGMMA_LIST(TMM__VALUE_2) 0)
+#define TMM__HALF_WGMMA_LIST(_)          \
+    _(1, 128x256, 128, 256, 4, 224, 208) \
+    _(2, 128x128, 128, 128, 6, 128, 128) \
+    _(3, 128x192, 128, 192, 4, 160, 160) \
+    _(4, 192x192, 192, 192, 3, 192, 192)
+#define TMM__HALF_WGMMA_ROWS   (TMM__HALF_WGMMA_LIST(TMM__VALUE_1) 0)
+#define TMM__HALF_WGMMA_COLS   (TMM__HALF_WGMMA_LIST(TMM__VALUE_2) 0)
+#define TMM__HALF_WGMMA_STAGES (TMM__HALF_WGMMA_LIST(TMM__VALUE_3) 0)
+#define TMM__HALF_WGMMA_FEWER  (TMM__HALF_WGMMA_LIST(TMM__VALUE_4) 0)
+#define TMM__HALF_WGMMA_FEWEST (TMM__HALF_WGMMA_LIST(TMM__VALUE_5) 0)
 /* Two blocks of a cluster copy half of B each: lines; or, if B does not lie along k and half of its columns
    are no whole boxes of 64, half of the k. */
 #define TMM__HALF_WGMMA_BY_K(cols) ((cols) % 128 != 0)
-/* Shared memory: the stages, to which 1024 bytes align, and 4 KB through which each of 8 warps stores. */
-#define TMM__HALF_WGMMA_BYTES(cols, stages) ((stages) * (128 + (cols)) * 128 + 1024 + 8 * 4096)
+/* Shared memory: the stages, to which 1024 bytes align, and 4 KB through which each warp stores its 16 rows. */
+#define TMM__HALF_WGMMA_BYTES(rows, cols, stages) \
+    ((stages) * ((rows) + (cols)) * 128 + 1024 + (rows) / 16 * 4096)
 #endif
 
 #if defined(TMM__PASS) && TMM__EMIT_TYPE && TMM__HALF_TENSOR && !defined(TMM__HALF_ONCE)
@@ -11893,7 +11906,8 @@ typedef struct tmm__half_job {
     int boxed_C;            /* TMA can store C */
     int turned_A, turned_B; /* operands that do not lie along k */
     int next_A, next_B;     /* 0: all products of the batch share it, else 1 */
-    int pairs_down, across; /* tiles: those of a cluster lie above each other */
+    int rows, width, pairs_down,
+        across; /* of a tile; tiles: those of a cluster lie above each other */
     int cluster, steps, items;
     int band;                /* rows of pairs that are walked together */
     int whole, rest, slices; /* items from `whole` on are slices, of the last `rest` tiles */
@@ -11917,7 +11931,7 @@ typedef struct tmm__half_item {
     int row, col, product, part, first, steps; /* part: the number of its partial sums; -1: none */
 } tmm__half_item;
 
-TMM__DEVICE tmm__half_item tmm__half_find(const tmm__half_job *job, int item, int rank, int cols)
+TMM__DEVICE tmm__half_item tmm__half_find(const tmm__half_job *job, int item, int rank)
 {
     tmm__half_item at;
     /* Of 32 bits without signs, and none where it is 1: divisions are what a block begins with. */
@@ -11935,7 +11949,7 @@ TMM__DEVICE tmm__half_item tmm__half_find(const tmm__half_job *job, int item, in
     if (job->triangle != 0)
         tmm__triangle_tile(job->triangle, job->squares, job->ratio_log2, &down, &across);
 #endif
-    at.row = (down * job->cluster + rank) * 128, at.col = across * cols;
+    at.row = (down * job->cluster + rank) * job->rows, at.col = across * job->width;
     at.product = slices == 1 ? turn : turn / slices, at.part = cut ? (int)turn : -1;
     /* There are 2^25 steps and 32 slices at most. */
     const unsigned slice = turn - at.product * slices, steps = job->steps;
@@ -11990,6 +12004,9 @@ TMM__DEVICE void tmm__half_boxes_wait(bool first)
         TMM__HALF_BOXES_WAIT(1);
 }
 
+/* Columns of a tile that are whole boxes of 64. */
+#define TMM__HALF_WHOLE(job, cols) ((cols) == 128 ? (cols) : (job)->width & ~63)
+
 #define TMM__CLUSTER_MEETS()                                 \
     asm volatile("barrier.cluster.arrive.release.aligned;\n" \
                  "barrier.cluster.wait.acquire.aligned;" ::  \
@@ -12004,48 +12021,49 @@ TMM__DEVICE void tmm__half_boxes_wait(bool first)
 #define TMM__H16(i)    TMM__H4(i), TMM__H4((i) + 4), TMM__H4((i) + 8), TMM__H4((i) + 12)
 #define TMM__H64(i)    TMM__H16(i), TMM__H16((i) + 16), TMM__H16((i) + 32), TMM__H16((i) + 48)
 #define TMM__H64_NAMES TMM__TEN() TMM__TEN(1) TMM__TEN(2) TMM__TEN(3) TMM__TEN(4) TMM__TEN(5)
-#define TMM__HALF_PRODUCT(type, turns_a, turns_b)                                               \
-    do {                                                                                        \
-        if (cols == 256)                                                                        \
-            asm volatile("{\n.reg .pred p;\nsetp.ne.b32 p, 1, 0;\n"                             \
-                         "wgmma.mma_async.sync.aligned.m64n256k16.f32." type "." type           \
-                         " {" TMM__H64_NAMES TMM__TEN(6) TMM__TEN(7) TMM__TEN(8) TMM__TEN(9)    \
-                             TMM__TEN(10)                                                       \
-                                 TMM__TEN(11) "%120, %121, %122, %123, %124, %125, "            \
-                                              "%126, %127}, %128, %129, p, 1, 1, " turns_a      \
-                                              ", " turns_b ";\n}"                               \
-                         : TMM__H64(0), TMM__H64(64)                                            \
-                         : "l"(a), "l"(b));                                                     \
-        else if (cols == 192)                                                                   \
-            asm volatile("{\n.reg .pred p;\nsetp.ne.b32 p, 1, 0;\n"                             \
-                         "wgmma.mma_async.sync.aligned.m64n192k16.f32." type "." type           \
-                         " {" TMM__H64_NAMES TMM__TEN(6) TMM__TEN(7) TMM__TEN(                  \
-                             8) "%90, %91, %92, %93, %94, %95}, %96, %97, p, 1, 1, " turns_a    \
-                                ", " turns_b ";\n}"                                             \
-                         : TMM__H64(0), TMM__H16(64), TMM__H16(80)                              \
-                         : "l"(a), "l"(b));                                                     \
-        else if (cols == 16)                                                                    \
-            asm volatile("{\n.reg .pred p;\nsetp.ne.b32 p, 1, 0;\n"                             \
-                         "wgmma.mma_async.sync.aligned.m64n16k16.f32." type "." type            \
-                         " {%0, %1, %2, %3, %4, %5, %6, %7}, %8, %9, p, 1, 1, " turns_a         \
-                         ", " turns_b ";\n}"                                                    \
-                         : TMM__H4(0), TMM__H4(4)                                               \
-                         : "l"(a), "l"(b));                                                     \
-        else if (cols == 64)                                                                    \
-            asm volatile("{\n.reg .pred p;\nsetp.ne.b32 p, 1, 0;\n"                             \
-                         "wgmma.mma_async.sync.aligned.m64n64k16.f32." type "." type            \
-                         " {" TMM__TEN() TMM__TEN(1)                                            \
-                             TMM__TEN(2) "%30, %31}, %32, %33, p, 1, 1, " turns_a ", " turns_b  \
-                                         ";\n}"                                                 \
-                         : TMM__H16(0), TMM__H16(16)                                            \
-                         : "l"(a), "l"(b));                                                     \
-        else                                                                                    \
-            asm volatile("{\n.reg .pred p;\nsetp.ne.b32 p, 1, 0;\n"                             \
-                         "wgmma.mma_async.sync.aligned.m64n128k16.f32." type "." type           \
-                         " {" TMM__H64_NAMES "%60, %61, %62, %63}, %64, %65, p, 1, 1, " turns_a \
-                         ", " turns_b ";\n}"                                                    \
-                         : TMM__H64(0)                                                          \
-                         : "l"(a), "l"(b));                                                     \
+/* One instruction: its columns, the names of its sums, the numbers of the descriptors behind them, the sums. */
+#define TMM__HALF_MULTIPLY(n, names, first, second, type, turns_a, turns_b, ...)           \
+    asm volatile("{\n.reg .pred p;\nsetp.ne.b32 p, 1, 0;\n"                                \
+                 "wgmma.mma_async.sync.aligned.m64n" n "k16.f32." type "." type " {" names \
+                 "}, %" first ", %" second ", p, 1, 1, " turns_a ", " turns_b ";\n}"       \
+                 : __VA_ARGS__                                                             \
+                 : "l"(a), "l"(b))
+#define TMM__H64_TO_100 TMM__H64_NAMES TMM__TEN(6) TMM__TEN(7) TMM__TEN(8) TMM__TEN(9)
+#define TMM__HALF_PRODUCT(type, ta, tb)                                                            \
+    do {                                                                                           \
+        if (cols == 256)                                                                           \
+            TMM__HALF_MULTIPLY("256",                                                              \
+                               TMM__H64_TO_100 TMM__TEN(10) TMM__TEN(11) "%120, %121, %122, "      \
+                                                                         "%123, %124, %125, "      \
+                                                                         "%126, %127",             \
+                               "128", "129", type, ta, tb, TMM__H64(0), TMM__H64(64));             \
+        else if (cols == 224)                                                                      \
+            TMM__HALF_MULTIPLY("224", TMM__H64_TO_100 TMM__TEN(10) "%110, %111", "112", "113",     \
+                               type, ta, tb, TMM__H64(0), TMM__H16(64), TMM__H16(80),              \
+                               TMM__H16(96));                                                      \
+        else if (cols == 208)                                                                      \
+            TMM__HALF_MULTIPLY("208", TMM__H64_TO_100 "%100, %101, %102, %103", "104", "105",      \
+                               type, ta, tb, TMM__H64(0), TMM__H16(64), TMM__H16(80), TMM__H4(96), \
+                               TMM__H4(100));                                                      \
+        else if (cols == 192)                                                                      \
+            TMM__HALF_MULTIPLY("192",                                                              \
+                               TMM__H64_NAMES TMM__TEN(6) TMM__TEN(7)                              \
+                                   TMM__TEN(8) "%90, %91, %92, %93, %94, %95",                     \
+                               "96", "97", type, ta, tb, TMM__H64(0), TMM__H16(64), TMM__H16(80)); \
+        else if (cols == 160)                                                                      \
+            TMM__HALF_MULTIPLY("160",                                                              \
+                               TMM__H64_NAMES TMM__TEN(6) "%70, %71, %72, %73, %74, %75, %76, "    \
+                                                          "%77, %78, %79",                         \
+                               "80", "81", type, ta, tb, TMM__H64(0), TMM__H16(64));               \
+        else if (cols == 16)                                                                       \
+            TMM__HALF_MULTIPLY("16", "%0, %1, %2, %3, %4, %5, %6, %7", "8", "9", type, ta, tb,     \
+                               TMM__H4(0), TMM__H4(4));                                            \
+        else if (cols == 64)                                                                       \
+            TMM__HALF_MULTIPLY("64", TMM__TEN() TMM__TEN(1) TMM__TEN(2) "%30, %31", "32", "33",    \
+                               type, ta, tb, TMM__H16(0), TMM__H16(16));                           \
+        else                                                                                       \
+            TMM__HALF_MULTIPLY("128", TMM__H64_NAMES "%60, %61, %62, %63", "64", "65", type, ta,   \
+                               tb, TMM__H64(0));                                                   \
     } while (0)
 #endif
 #endif
@@ -12057,14 +12075,15 @@ TMM__DEVICE void tmm__half_boxes_wait(bool first)
 #define TMM__HALF_TYPE "bf16"
 #endif
 /* The products of a stage of 64 k, which is at `at`: rows 64 `group` on, `cols` columns. */
-TMM__DEVICE void tmm__xhalf_step(float *c, unsigned at, int group, const int cols,
+TMM__DEVICE void tmm__xhalf_step(float *c, unsigned at, int group, const int rows, const int cols,
                                  const int turned_A, const int turned_B)
 {
     /* A tenth of the instructions of a step made descriptors, each from its address: now the low words of
        the first ones are added to. Columns of B that lie along them are 8192 bytes further on each 64. */
     const unsigned long long all = tmm__descriptor(0) - (1ull << 16);
     const unsigned first_A = (unsigned)tmm__descriptor(at + group * 8192);
-    const unsigned first_B = (unsigned)tmm__descriptor(at + 16384) + (turned_B ? 511u << 16 : 0);
+    const unsigned first_B =
+        (unsigned)tmm__descriptor(at + rows * 128) + (turned_B ? 511u << 16 : 0);
 #pragma unroll
     for (int k = 0; k < 4; k++) {
         const unsigned long long a = all | (first_A + k * (turned_A ? 128 : 2));
@@ -12082,26 +12101,27 @@ TMM__DEVICE void tmm__xhalf_step(float *c, unsigned at, int group, const int col
 
 /* All steps of an item, into the sums of a warpgroup: rows 64 `group` on. Stages go round from *stage on,
    with *parity. The products of a stage run while the next one is awaited.
-   If there are items behind this one, group 0 runs two steps `ahead` of group 1, which it wakes up: so
+   If there are items behind this one, group 0 runs two steps `ahead` of the others, which it wakes up: so
    each stores its sums while the other one multiplies. Items need as many steps as there are stages: then
-   group 1 has left the item before when it is woken up again. */
+   they have left the item before when they are woken up again. */
 TMM__DEVICE void tmm__xhalf_sum(float *c, int *stage, unsigned *parity, int steps, unsigned stages,
                                 unsigned fulls, unsigned empties, int group, int cluster,
-                                bool ahead, const int count, const int cols, const int turned_A,
-                                const int turned_B)
+                                bool ahead, const int count, const int stage_bytes, const int rows,
+                                const int cols, const int turned_A, const int turned_B)
 {
     const int lane = threadIdx.x % 32;
     int before = -1;
     ahead = ahead && steps >= count;
-    if (ahead && group == 1) asm volatile("bar.sync 1, 256;" ::: "memory");
+    if (ahead && group > 0) asm volatile("bar.sync 1, %0;" ::"r"(2 * rows) : "memory");
 #pragma unroll 1
     for (int step = 0; step < steps; step++) {
-        const unsigned at = stages + *stage * ((128 + cols) * 128);
+        const unsigned at = stages + *stage * stage_bytes;
         tmm__barrier_wait(fulls + 8 * *stage, *parity);
         TMM__WGMMA_BEGIN();
-        tmm__xhalf_step(c, at, group, cols, turned_A, turned_B);
+        tmm__xhalf_step(c, at, group, rows, cols, turned_A, turned_B);
         TMM__WGMMA_COMMIT();
-        if (ahead && group == 0 && step == 1) asm volatile("bar.arrive 1, 256;" ::: "memory");
+        if (ahead && group == 0 && step == 1)
+            asm volatile("bar.arrive 1, %0;" ::"r"(2 * rows) : "memory");
         TMM__WGMMA_WAIT(1);
         if (before >= 0 && lane < cluster) tmm__barrier_arrive_at(empties + 8 * before, lane);
         before = *stage;
@@ -12284,12 +12304,12 @@ TMM__DEVICE void tmm__xhalf_store_rows(const tmm__half_job *job, TMM_OUT *c, con
    64 through its shared memory. Little code: what runs once a tile is fetched from L2, and 88 KB of
    it, 64 sums unrolled, took 20 us. Fragments of sums: see tmm__wgmma. */
 TMM__DEVICE void tmm__xhalf_store(const tmm__half_job *job, TMM_OUT *C, float *own,
-                                  const float *sum, const tmm__half_item *at, int warp,
+                                  const float *sum, const tmm__half_item *at, int warp, int begin,
                                   const int cols)
 {
     const int lane = threadIdx.x % 32, row = at->row + warp * 16;
     const int rows = (int)min(job->M - row, 16ll);
-    const int left = (int)min(job->N - at->col, (long long)cols);
+    const int left = (int)min(job->N - at->col, (long long)job->width);
     const long long product = at->product;
     const int place = TMM__HALF_PLACE(lane / 4, lane % 4 * 2);
     float *partials = NULL;
@@ -12302,11 +12322,11 @@ TMM__DEVICE void tmm__xhalf_store(const tmm__half_job *job, TMM_OUT *C, float *o
     const bool fours =
         ((size_t)C | (size_t)job->ldc * sizeof(TMM_OUT)) % (4 * sizeof(TMM_OUT)) == 0;
 #pragma unroll 1
-    for (int first = 0; first < left && rows > 0; first += 64) {
+    for (int first = begin; first < left && rows > 0; first += 64) {
         __syncwarp();
 #pragma unroll
         for (int part = 0; part < cols / 64; part++) {
-            if (first != part * 64) continue;
+            if (first - begin != part * 64) continue;
 #pragma unroll
             for (int i = 0; i < 16; i++) {
                 const float *two = &sum[(part * 32 + 2 * i) % (cols / 2)];
@@ -12389,17 +12409,31 @@ TMM__DEVICE void tmm__xhalf_store_boxes(const tmm__half_map *map, const tmm__hal
     enum { PART = 128 / sizeof(TMM_OUT), SUMS = PART / 2 };
     const float alpha = job->alpha;
     const unsigned place = own + tmm__xhalf_box_place(threadIdx.x % 32);
+    const int width = job->width;
 #pragma unroll
     for (int part = 0; part < cols / PART; part++) {
         const unsigned box = part % 2 * 2048;
         float x[SUMS];
+        if (cols > 128 && part * PART >= width) continue;
+        const int over =
+            cols > 128 ? min(width - (part + 1) * PART, 0) : 0; /* the last box begins earlier */
 #pragma unroll
-        for (int i = 0; i < SUMS; i++) x[i] = __fmaf_rn(alpha, sum[part * SUMS + i], 0.0f);
+        for (int i = 0; i < SUMS; i++) x[i] = sum[part * SUMS + i];
+        if (cols > 128 && part * PART >= cols - 64 && part > 1) {
+#pragma unroll
+            for (int n = 1; n < PART / 16; n++) {
+                if (over != -16 * n) continue;
+#pragma unroll
+                for (int i = 0; i < SUMS; i++) x[i] = sum[part * SUMS + i - 8 * n];
+            }
+        }
+#pragma unroll
+        for (int i = 0; i < SUMS; i++) x[i] = __fmaf_rn(alpha, x[i], 0.0f);
         if (threadIdx.x % 32 == 0) tmm__half_boxes_wait(part == 0);
         __syncwarp();
 #pragma unroll
         for (int n = 0; n < SUMS; n += 16) tmm__xhalf_to_box((place ^ n * 4) + box, &x[n]);
-        tmm__xhalf_send_box(map, own + box, row, col + part * PART, product);
+        tmm__xhalf_send_box(map, own + box, row, col + part * PART + over, product);
     }
 }
 
@@ -12589,7 +12623,7 @@ TMM__DEVICE void tmm__xhalf_more_way(const tmm__half_map *map, const tmm__half_j
                                      tmm__xhalf_biases *biases, const int cols, const int terms)
 {
     enum { WIDE = sizeof(TMM_OUT) == 4, PART = WIDE ? 32 : 64 };
-    int row = at->row + warp * 16, last = at->col + cols;
+    int row = at->row + warp * 16, last = at->col + TMM__HALF_WHOLE(job, cols);
     bool of_D = false;
 #ifdef TMM_WITH_EPILOGUE
     of_D = terms < 0 && job->after.active && job->after.D != NULL;
@@ -12716,7 +12750,7 @@ TMM__DEVICE int tmm__xhalf_by_boxes(const tmm__half_job *job, const tmm__half_it
 {
     int way = job->beta != 0 ? TMM__HALF_MORE : TMM__HALF_BY_BOXES;
     if (!job->boxed_C || at->part >= 0) return TMM__HALF_BY_THREADS; /* partial sums */
-    if (job->N % (16 / sizeof(TMM_OUT)) != 0 && at->col + cols > job->N)
+    if (job->N % (16 / sizeof(TMM_OUT)) != 0 && at->col + job->width > job->N)
         return TMM__HALF_BY_THREADS;
 #ifdef TMM_EPILOGUE
     way = TMM__HALF_BY_THREADS;
@@ -12748,13 +12782,37 @@ TMM__DEVICE int tmm__xhalf_by_boxes(const tmm__half_job *job, const tmm__half_it
    Uses: kernels/common/tensor_ptx.cuh, kernels/tensor_half/, once/. Used by: launch.h. */
 #if defined(TMM__PASS) && TMM__HALF_TENSOR && (TMM__HALF_WGMMA_LIST(TMM__IN_PASS) 0)
 enum {
-    tmm__half_wgmma_bytes = TMM__HALF_WGMMA_BYTES(TMM__HALF_WGMMA_COLS, TMM__HALF_WGMMA_STAGES)
+    tmm__half_wgmma_bytes =
+        TMM__HALF_WGMMA_BYTES(TMM__HALF_WGMMA_ROWS, TMM__HALF_WGMMA_COLS, TMM__HALF_WGMMA_STAGES)
 };
-static_assert(TMM__HALF_WGMMA_COLS == 128 || TMM__HALF_WGMMA_COLS == 192 ||
-                  TMM__HALF_WGMMA_COLS == 256,
-              "TMM__HALF_WGMMA_LIST: a tile has 128, 192 or 256 columns");
+static_assert(TMM__HALF_WGMMA_ROWS == 192
+                  ? TMM__HALF_WGMMA_COLS == 192
+                  : TMM__HALF_WGMMA_ROWS == 128 &&
+                        (TMM__HALF_WGMMA_COLS == 128 || TMM__HALF_WGMMA_COLS == 192 ||
+                         TMM__HALF_WGMMA_COLS == 256),
+              "TMM__HALF_WGMMA_LIST: a tile has 128 x 128, 192 or 256, or 192 x 192");
+static_assert(TMM__HALF_WGMMA_COLS == 256
+                  ? TMM__HALF_WGMMA_FEWER == 224 && TMM__HALF_WGMMA_FEWEST == 208
+                  : TMM__HALF_WGMMA_FEWEST == TMM__HALF_WGMMA_FEWER &&
+                        (TMM__HALF_WGMMA_FEWER == TMM__HALF_WGMMA_COLS ||
+                         TMM__HALF_WGMMA_FEWER == 160),
+              "TMM__HALF_WGMMA_LIST: fewer columns are 160 of 192, 224 and 208 of 256");
 static_assert(TMM__HALF_WGMMA_STAGES >= 2 && tmm__half_wgmma_bytes <= 227 * 1024 - 256,
               "TMM__HALF_WGMMA_LIST: stages must be 2 at least, and fit into 227 KB");
+#define TMM__HALF_SUM_OF(cols, turned_A, turned_B)                                                \
+    tmm__xhalf_sum(sum, &stage, &parity, at.steps, stages, fulls, empties, group, cluster, ahead, \
+                   STAGES, STAGE, ROWS, cols, turned_A, turned_B)
+#define TMM__HALF_SUM(cols)               \
+    do {                                  \
+        if (job.turned_A && job.turned_B) \
+            TMM__HALF_SUM_OF(cols, 1, 1); \
+        else if (job.turned_A)            \
+            TMM__HALF_SUM_OF(cols, 1, 0); \
+        else if (job.turned_B)            \
+            TMM__HALF_SUM_OF(cols, 0, 1); \
+        else                              \
+            TMM__HALF_SUM_OF(cols, 0, 0); \
+    } while (0)
 /* KERNEL TENSOR HALF by wgmma. 384 threads: one of the first warpgroup copies by TMA, two warpgroups
    multiply, 64 rows of the tile each. A stage is 64 k:
        A, 128 lines    [line][64 k], or two boxes of [64 k][64 lines] if it does not lie along k
@@ -12764,7 +12822,7 @@ static_assert(TMM__HALF_WGMMA_STAGES >= 2 && tmm__half_wgmma_bytes <= 227 * 1024
 
    A step of 128 x 256 is 4.2 million operations; a block copies 32 KB for it from L2: 131 a byte. Tensor
    cores read B once for 64 rows. They bound it where K is long; below, filling and storing count. */
-TMM_KERNEL void __launch_bounds__(384, 1)
+TMM_KERNEL void __launch_bounds__(128 + 2 * TMM__HALF_WGMMA_ROWS, 1)
     tmm__gemm_half_wgmma(const TMM__GRID_CONSTANT tmm__half_map map_A,
                          const TMM__GRID_CONSTANT tmm__half_map map_B,
                          const TMM__GRID_CONSTANT tmm__half_map map_C, TMM_OUT *__restrict__ C,
@@ -12772,9 +12830,13 @@ TMM_KERNEL void __launch_bounds__(384, 1)
 {
 #if TMM__WGMMA
     enum {
+        ROWS = TMM__HALF_WGMMA_ROWS,
+        PLAIN = ROWS == 192,
         COLS = TMM__HALF_WGMMA_COLS,
         STAGES = TMM__HALF_WGMMA_STAGES,
-        STAGE = (128 + COLS) * 128
+        FEWER = TMM__HALF_WGMMA_FEWER,
+        FEWEST = TMM__HALF_WGMMA_FEWEST,
+        STAGE = (ROWS + COLS) * 128
     };
     const bool by_k = TMM__HALF_WGMMA_BY_K(COLS);
     extern __shared__ __align__(16) unsigned char tmm__memory[];
@@ -12791,7 +12853,7 @@ TMM_KERNEL void __launch_bounds__(384, 1)
         tmm__half_prefetch(&map_A), tmm__half_prefetch(&map_B);
         for (int n = 0; n < STAGES; n++) {
             tmm__barrier_init(fulls + 8 * n, 1);
-            tmm__barrier_init(empties + 8 * n, 8 * cluster);
+            tmm__barrier_init(empties + 8 * n, ROWS / 16 * cluster);
         }
         asm volatile("fence.mbarrier_init.release.cluster;\nfence.proxy.async.shared::cta;" ::
                          : "memory");
@@ -12801,81 +12863,87 @@ TMM_KERNEL void __launch_bounds__(384, 1)
     tmm__let_next_begin();
     if (threadIdx.x < 128) {
         asm volatile("setmaxnreg.dec.sync.aligned.u32 40;");
+        const int width = FEWER == COLS ? (int)COLS : job.width;
+        const int bytes = job.turned_B || FEWER == COLS ? (int)STAGE : (ROWS + width) * 128;
         const int mine = cluster == 1 ? 2 : 1, first = cluster == 1 ? 0 : rank; /* halves of B */
         for (int item = blockIdx.x / cluster; threadIdx.x == 0 && item < job.items; item += count) {
-            const tmm__half_item at = tmm__half_find(&job, item, rank, COLS);
+            const tmm__half_item at = tmm__half_find(&job, item, rank);
             tmm__wait_for_previous(); /* nothing of memory is read or written before */
             const int zA = at.product * job.next_A, zB = at.product * job.next_B;
             for (int step = 0; step < at.steps; step++) {
                 const unsigned to = stages + stage * STAGE, barrier = fulls + 8 * stage;
                 const int k = (at.first + step) * 64;
                 tmm__barrier_wait(empties + 8 * stage, parity ^ 1); /* at once, the first time */
-                tmm__barrier_expect(barrier, STAGE);
+                tmm__barrier_expect(barrier, bytes);
                 if (job.turned_A) {
-                    tmm__half_box(to, &map_A, at.row, k, zA, barrier, 1);
-                    tmm__half_box(to + 8192, &map_A, at.row + 64, k, zA, barrier, 1);
+                    for (int i = 0; i < ROWS / 64; i++)
+                        tmm__half_box(to + i * 8192, &map_A, at.row + i * 64, k, zA, barrier, 1);
                 } else {
                     tmm__half_box(to, &map_A, k, at.row, zA, barrier, 1);
                 }
                 for (int half = first; half < first + mine; half++) {
-                    const unsigned toB = to + 16384 + half * (COLS * 64);
+                    const unsigned toB = to + ROWS * 128 + half * (COLS * 64);
                     const int col = at.col + half * (COLS / 2);
                     for (int i = 0; by_k && job.turned_B && i < COLS / 64; i++)
-                        tmm__half_box(to + 16384 + i * 8192 + half * 4096, &map_B, at.col + i * 64,
-                                      k + half * 32, zB, barrier, (1 << cluster) - 1);
+                        tmm__half_box(to + ROWS * 128 + i * 8192 + half * 4096, &map_B,
+                                      at.col + i * 64, k + half * 32, zB, barrier,
+                                      (1 << cluster) - 1);
                     for (int i = 0; !by_k && job.turned_B && i < COLS / 128; i++)
                         tmm__half_box(toB + i * 8192, &map_B, col + i * 64, k, zB, barrier,
                                       (1 << cluster) - 1);
                     if (!job.turned_B)
-                        tmm__half_box(toB, &map_B, k, col, zB, barrier, (1 << cluster) - 1);
+                        tmm__half_box(to + ROWS * 128 + half * (width * 64), &map_B, k,
+                                      at.col + half * (width / 2), zB, barrier, (1 << cluster) - 1);
                 }
                 if (++stage == STAGES) stage = 0, parity ^= 1;
             }
         }
     } else {
-        asm volatile("setmaxnreg.inc.sync.aligned.u32 232;");
+        if (ROWS == 192)
+            asm volatile("setmaxnreg.inc.sync.aligned.u32 152;");
+        else
+            asm volatile("setmaxnreg.inc.sync.aligned.u32 232;");
         const int warp = threadIdx.x / 32 - 4, group = warp / 4;
         const int own = STAGES * STAGE + warp * 4096;
         const bool ahead = job.items > count;
         for (int item = blockIdx.x / cluster; item < job.items; item += count) {
-            const tmm__half_item at = tmm__half_find(&job, item, rank, COLS);
+            const tmm__half_item at = tmm__half_find(&job, item, rank);
             tmm__wait_for_previous();
-            if (job.beta != 0 && at.part < 0)
+            if (!PLAIN && job.beta != 0 && at.part < 0)
                 tmm__xhalf_ask(C + at.product * job.batchC, job.ldc, &job, at.row + warp * 16,
                                at.col, COLS);
 #ifdef TMM_WITH_EPILOGUE
-            if (job.after.active && job.after.D != NULL && at.part < 0)
+            if (!PLAIN && job.after.active && job.after.D != NULL && at.part < 0)
                 tmm__xhalf_ask((const TMM_OUT *)job.after.D +
                                    (job.after.product + at.product) * job.after.strideD,
                                job.after.ldd, &job, at.row + warp * 16, at.col, COLS);
 #endif
             tmm__xhalf_biases biases;
-            tmm__xhalf_load_biases(&biases, &job, &at, warp, COLS);
+            if (!PLAIN) tmm__xhalf_load_biases(&biases, &job, &at, warp, COLS);
             float sum[COLS / 2];
 #pragma unroll
             for (int i = 0; i < COLS / 2; i++) sum[i] = 0;
-            if (job.turned_A && job.turned_B)
-                tmm__xhalf_sum(sum, &stage, &parity, at.steps, stages, fulls, empties, group,
-                               cluster, ahead, STAGES, COLS, 1, 1);
-            else if (job.turned_A)
-                tmm__xhalf_sum(sum, &stage, &parity, at.steps, stages, fulls, empties, group,
-                               cluster, ahead, STAGES, COLS, 1, 0);
-            else if (job.turned_B)
-                tmm__xhalf_sum(sum, &stage, &parity, at.steps, stages, fulls, empties, group,
-                               cluster, ahead, STAGES, COLS, 0, 1);
+            /* An instruction has a constant number of columns, so the loop stands there for each. */
+            if (FEWER == COLS || job.width == COLS)
+                TMM__HALF_SUM(COLS);
+            else if (FEWEST == FEWER || job.width == FEWER)
+                TMM__HALF_SUM(FEWER);
             else
-                tmm__xhalf_sum(sum, &stage, &parity, at.steps, stages, fulls, empties, group,
-                               cluster, ahead, STAGES, COLS, 0, 0);
-            const int way = tmm__xhalf_by_boxes(&job, &at, COLS);
+                TMM__HALF_SUM(FEWEST);
+            const int way = PLAIN ? (int)TMM__HALF_BY_BOXES : tmm__xhalf_by_boxes(&job, &at, COLS);
+            int begin = 0; /* of the columns that threads store */
             if (way == TMM__HALF_MORE) {
                 tmm__xhalf_more_boxes(&map_C, &job, C, stages + own, sum, &at, warp, &biases, COLS);
+                begin = TMM__HALF_WHOLE(&job, COLS);
             } else if (way == TMM__HALF_BY_BOXES) {
                 tmm__xhalf_store_boxes(&map_C, &job, stages + own, sum, at.row + warp * 16, at.col,
                                        at.product, COLS);
-            } else {
+                begin = COLS;
+            }
+            if (!PLAIN && (FEWER == COLS ? begin == 0 : begin < job.width)) {
                 if (lane == 0) TMM__HALF_BOXES_WAIT(0);
                 tmm__xhalf_store(&job, C, (float *)(tmm__memory + skip + own), sum, &at, warp,
-                                 COLS);
+                                 begin, COLS);
             }
         }
         if (lane == 0) TMM__HALF_BOXES_WAIT(0);
@@ -13110,7 +13178,7 @@ TMM__DEVICE void tmm__xhalf_thin_sum(float *c, const tmm__half_thin_job *job, in
     for (int step = 0; step < steps; step++) {
         tmm__barrier_wait(fulls + 8 * stage, parity);
         TMM__WGMMA_BEGIN();
-        tmm__xhalf_step(c, at, group, cols, turned_large, turned_thin);
+        tmm__xhalf_step(c, at, group, 128, cols, turned_large, turned_thin);
         TMM__WGMMA_COMMIT();
         TMM__WGMMA_WAIT(0);
         if (lane == 0)
@@ -18550,14 +18618,15 @@ static inline tmm__map_maker tmm__xmap_maker(void)
 
 /* An instance by wgmma. */
 typedef struct tmm__xhalf__wgmma {
-    int cols, bytes;
+    int rows, cols, bytes;
     const void *kernel;
 } tmm__xhalf__wgmma;
 
 static inline const tmm__xhalf__wgmma *tmm__xhalf_wgmma(int n)
 {
-#define TMM__ROW(pass, name, cols, stages) \
-    {cols, TMM__HALF_WGMMA_BYTES(cols, stages), (const void *)TMM_FN(gemm_half_wgmma_##name)},
+#define TMM__ROW(pass, name, rows, cols, stages, fewer, fewest) \
+    {rows, cols, TMM__HALF_WGMMA_BYTES(rows, cols, stages),     \
+     (const void *)TMM_FN(gemm_half_wgmma_##name)},
     static const tmm__xhalf__wgmma instances[] = {TMM__HALF_WGMMA_LIST(TMM__ROW)};
 #undef TMM__ROW
     return n < (int)(sizeof instances / sizeof *instances) ? &instances[n] : NULL;
@@ -18607,11 +18676,14 @@ static inline size_t tmm__xhalf_copies(const tmm__xproduct *p)
 
 #ifndef TMM__HALF_ONCE
 /* Numbers of plans: mma.sync, by copies of operands off 16 bytes, wgmma, KERNEL THIN HALF. */
-enum { TMM__HALF_COPIED = 4, TMM__HALF_WGMMA_FIRST = 8, TMM__HALF_THIN_FIRST = 16 };
-/* Ways to take an instance by wgmma: its number, and the blocks of a cluster. */
-enum { TMM__HALF_WAYS = 6 };
-static const int tmm__half_ways[TMM__HALF_WAYS][2] = {{0, 2}, {1, 2}, {2, 2},
-                                                      {0, 1}, {1, 1}, {2, 1}};
+enum { TMM__HALF_COPIED = 4, TMM__HALF_WGMMA_FIRST = 8, TMM__HALF_THIN_FIRST = 32 };
+/* Ways to take an instance by wgmma: its number, the blocks of a cluster, and columns of a tile. */
+enum { TMM__HALF_WAYS = 14 };
+static const int tmm__half_ways[TMM__HALF_WAYS][3] = {{0, 2, 256}, {1, 2, 128}, {2, 2, 192},
+                                                      {0, 1, 256}, {1, 1, 128}, {2, 1, 192},
+                                                      {0, 2, 208}, {0, 2, 224}, {2, 2, 160},
+                                                      {0, 1, 208}, {0, 1, 224}, {2, 1, 160},
+                                                      {3, 2, 192}, {3, 1, 192}};
 #endif
 /* See thin_launch.h. */
 static inline void tmm__xhalf_thin_plan(const tmm__xproduct *p, tmm__plan *c);
@@ -18681,17 +18753,53 @@ static inline tmm__last_tiles tmm__xhalf_last(const tmm__xproduct *p, int rows, 
     return last;
 }
 
+/* 16 bytes align C and its rows. */
+static inline int tmm__xhalf_boxed_C(const tmm__xproduct *p)
+{
+    const unsigned long long size = sizeof(TMM_OUT), ldc = (unsigned long long)p->ldc * size;
+    const unsigned long long next = p->batch > 1 ? (unsigned long long)p->strideC * size : 0;
+    return ((size_t)p->C | ldc | next) % 16 == 0 && (p->batch == 1 || next != 0);
+}
+
+/* Is more asked for than alpha A B? */
+static inline int tmm__xhalf_more(const tmm__xproduct *p)
+{
+    int more = (double)p->beta != 0;
+#ifdef TMM_WITH_EPILOGUE
+    more = more || p->alpha.after.active;
+#endif
+#ifdef TMM_EPILOGUE
+    more = 1;
+#endif
+    return more;
+}
+
+/* Can a tile of 192 x 192 store C, which TMA does, all of it? C in float has not been measured. */
+static inline int tmm__xhalf_plain(const tmm__xproduct *p)
+{
+    return !tmm__xhalf_more(p) && TMM__TRIANGLE(p) == 0 && tmm__xhalf_boxed_C(p) &&
+           sizeof(TMM_OUT) == 2 && p->N % 8 == 0;
+}
+
 /* Takes this way by wgmma if it should be faster than c->time: all tiles in slices of k, or, if `rest` is not
    0, only the last ones. Clusters are persistent, and take items in turn. */
 static inline void tmm__xhalf_wgmma_try(const tmm__xproduct *p, tmm__plan *c, int way,
                                         double copies, int rest, int slices)
 {
     const int n = tmm__half_ways[way][0], cluster = tmm__half_ways[way][1], last_round = rest > 0;
+    const int cols = tmm__half_ways[way][2];
     const tmm__device *device = tmm__current_device();
     const tmm__xhalf__wgmma *i = tmm__xhalf_wgmma(n);
-    const double *costs = tmm__tuned()->half_wgmma[n < TMM__TUNED_HALF ? n : 0];
-    const tmm__load load = tmm__xload(p, TMM__COST_TENSOR, 128, i->cols);
-    const tmm__tiling t = tmm__tile(TMM__TRIANGLE(p), p->M, p->N, 128 * cluster, i->cols);
+    /* Smaller or larger than those that have numbers, as 208, 224 and 288 columns of 128 rows would be: on a line
+       through the numbers of two. */
+    const double *full = tmm__tuned()->half_wgmma[n < TMM__TUNED_HALF ? n : 0];
+    const double *less = tmm__tuned()->half_wgmma[n % 3 == 0 ? 2 : 1];
+    const double fewer = ((n == 3 ? 256 : i->cols) - cols * i->rows / 128) / 64.0;
+    enum { COUNT = sizeof tmm__tuned()->half_wgmma[0] / sizeof(double) };
+    double costs[COUNT];
+    for (int k = 0; k < (int)COUNT; k++) costs[k] = full[k] + (less[k] - full[k]) * fewer;
+    const tmm__load load = tmm__xload(p, TMM__COST_TENSOR, i->rows, cols);
+    const tmm__tiling t = tmm__tile(TMM__TRIANGLE(p), p->M, p->N, i->rows * cluster, cols);
     const double tiles = t.down * t.across * p->batch,
                  most = floor(device->processors / (double)cluster);
     const double steps = ceil(p->K / 64.0);
@@ -18699,23 +18807,26 @@ static inline void tmm__xhalf_wgmma_try(const tmm__xproduct *p, tmm__plan *c, in
     int band, cut = slices > 1 ? TMM__PLAN_REDUCE : TMM__PLAN_WHOLE;
     double parts = slices > 1 ? tiles : 0, busiest = 0;
     if (last_round) {
-        const tmm__last_tiles last = tmm__xhalf_last(p, 128 * cluster, i->cols, rest, &band, &q);
+        const tmm__last_tiles last = tmm__xhalf_last(p, i->rows * cluster, cols, rest, &band, &q);
         if (last.tiles == 0) return;
         rest = last.tiles, parts = rest, cut = TMM__PLAN_LAST_ROUND;
     }
     /* What is not shared by a cluster comes from L2 more often. TMA has some 1.15 times its rate. */
     const double whole = tiles - parts, items = whole + parts * slices;
-    const double busy = fmin(items / most, 1), copied = (128 + i->cols / cluster) * 128.0;
+    const double busy = fmin(items / most, 1), lines = p->rsB != 1 ? i->cols : cols;
+    const double copied = (i->rows + lines / cluster) * 128.0;
     /* Few blocks of 128 x 128 find a higher clock, and L2 free: 1024 took 0.7 of the clocks of a step. */
-    const double alone = i->cols == 128 ? 0.6 * (1 - busy) : 0;
+    const double alone = cols == 128 ? 0.6 * (1 - busy) : 0;
     const double step = fmax(costs[1] * (1 - alone), busy * copied / (1.15 * tmm__tuned()->l2));
-    const double odd = load.odd ? costs[4] * fmin(1, (double)p->N / i->cols) : 0;
+    const double odd = load.odd ? costs[4] * fmin(1, (double)p->N / cols) : 0;
+    /* Threads store what is left of whole boxes; expected of an epilogue, not measured. */
+    const double left = cols % 64 != 0 && tmm__xhalf_more(p) ? 4000 : 0;
     /* The busiest is the first cluster, or the first of those that have a whole tile less. */
     for (int of = 0; of < 2; of++) {
         const double first = of == 0 ? 0 : fmod(whole, most);
         const double own = first < items ? floor((items - first - 1) / most) + 1 : 0;
         const double own_whole = first < whole ? floor((whole - first - 1) / most) + 1 : 0;
-        const double clocks = own_whole * (steps * step + costs[2] + odd) +
+        const double clocks = own_whole * (steps * step + costs[2] + odd + left) +
                               (own - own_whole) * (ceil(steps / slices) * step + costs[3]);
         busiest = fmax(busiest, clocks);
     }
@@ -18728,7 +18839,7 @@ static inline void tmm__xhalf_wgmma_try(const tmm__xproduct *p, tmm__plan *c, in
     time = TMM__PLAN_GUESS(instance, cut, slices, time);
     if (time >= c->time) return;
     c->time = time, c->instance = instance, c->kernel = i->kernel, c->bytes = i->bytes;
-    c->tile_m = 128, c->tile_n = i->cols, c->slices = slices, c->cut = cut, c->down = cluster;
+    c->tile_m = i->rows, c->tile_n = cols, c->slices = slices, c->cut = cut, c->down = cluster;
     c->rest = last_round ? rest : 0;
 }
 
@@ -18745,20 +18856,24 @@ static inline void tmm__xhalf_wgmma_plan(const tmm__xproduct *p, tmm__plan *c)
     if (copied > 0 && (!(p->allowed & TMM__PACK) || !device->pools)) return;
     for (int way = 0; way < (int)TMM__HALF_WAYS; way++) {
         const int cluster = tmm__half_ways[way][1];
-        const double down = ceil(p->M / 128.0);
         const tmm__xhalf__wgmma *i = tmm__xhalf_wgmma(tmm__half_ways[way][0]);
+        const double down = ceil(p->M / (double)(i != NULL ? i->rows : 128));
+        const int plain = i != NULL && i->rows == 192;
         /* Not if a block of a cluster had no rows, but two of them may have an odd number. A triangle is cut in
            squares, and these in two tiles at most. */
         if (i == NULL || down < cluster || (cluster == 1 && down > 1 && fmod(down, 2) == 0) ||
-            (TMM__TRIANGLE(p) && (cluster != (down > 1 ? 2 : 1) || i->cols % 128 != 0)))
+            (TMM__TRIANGLE(p) &&
+             (cluster != (down > 1 ? 2 : 1) || tmm__half_ways[way][2] % 128 != 0)) ||
+            (plain && !tmm__xhalf_plain(p)))
             continue;
-        const tmm__tiling t = tmm__tile(TMM__TRIANGLE(p), p->M, p->N, 128 * cluster, i->cols);
+        const tmm__tiling t =
+            tmm__tile(TMM__TRIANGLE(p), p->M, p->N, i->rows * cluster, tmm__half_ways[way][2]);
         const double tiles = t.down * t.across * p->batch,
                      most = floor(device->processors / (double)cluster);
         const int rest = (int)fmod(tiles, most);
         if (tiles > INT_MAX / 2 - 65536) continue; /* items are counted in 32 bits */
         for (int s = 0; s < (int)(sizeof slices / sizeof *slices); s++) {
-            if (s > 0 && (!cuts || slices[s] * 4 > steps)) break;
+            if (s > 0 && (!cuts || slices[s] * 4 > steps || plain)) break;
             if (s == 0 || tiles * slices[s] <= 4 * most)
                 tmm__xhalf_wgmma_try(p, c, way, copies, 0, slices[s]);
             if (s > 0 && tiles > most && rest > 0 && p->batch == 1 && rest * slices[s] <= 4 * most)
@@ -18847,7 +18962,7 @@ static inline int tmm__xhalf_map_C(tmm__half_map *map, const tmm__xproduct *p)
                                         next > 0 ? p->batch : 1};
     const unsigned long long strides[] = {ldc, next > 0 ? next : ldc * sizes[1]};
     const unsigned box[] = {(unsigned)(128 / size), 16, 1}, steps[] = {1, 1, 1};
-    if (((size_t)p->C | ldc | next) % 16 != 0 || (p->batch > 1 && next == 0)) return 0;
+    if (!tmm__xhalf_boxed_C(p)) return 0;
     return tmm__xmap_maker()(map,
                              size == 4               ? FLOAT
                              : TMM__HALF_TENSOR == 1 ? HALF
@@ -18907,7 +19022,7 @@ static inline tmm_status tmm__xhalf_run_wgmma(const tmm__xproduct *given, const 
     const tmm__device *device = tmm__current_device();
     tmm__xproduct copy = *given, *p = &copy;
     const int turned_A = p->csA != 1, turned_B = p->rsB != 1;
-    const long long down = (p->M - 1) / 128 + 1, across = (p->N - 1) / plan->tile_n + 1;
+    const long long down = (p->M - 1) / plan->tile_m + 1, across = (p->N - 1) / plan->tile_n + 1;
     char *memory = NULL;
     tmm__half_map maps[3];
     tmm__half_job job;
@@ -18922,6 +19037,8 @@ static inline tmm_status tmm__xhalf_run_wgmma(const tmm__xproduct *given, const 
         if (memory != NULL) (void)cudaFreeAsync(memory, p->stream);
         return status;
     }
+    const tmm__xhalf__wgmma *i =
+        tmm__xhalf_wgmma(tmm__half_ways[plan->instance - (int)TMM__HALF_WGMMA_FIRST][0]);
     memset(&job, 0, sizeof job);
     job.M = p->M, job.N = p->N, job.ldc = p->ldc, job.batchC = p->strideC;
     job.alpha = (float)TMM__FACTOR(p->alpha), job.beta = (float)p->beta;
@@ -18930,26 +19047,28 @@ static inline tmm_status tmm__xhalf_run_wgmma(const tmm__xproduct *given, const 
 #endif
     job.turned_A = turned_A, job.turned_B = turned_B;
     job.next_A = p->batch > 1 && p->strideA > 0, job.next_B = p->batch > 1 && p->strideB > 0;
-    job.cluster = plan->down;
+    job.cluster = plan->down, job.rows = plan->tile_m, job.width = plan->tile_n;
     job.pairs_down = (int)((down - 1) / job.cluster + 1), job.across = (int)across;
     job.steps = (int)((p->K + 63) / 64);
 #ifdef TMM_WITH_SYRK
     if (p->triangle != 0) {
-        const tmm__tiling t = tmm__tile(p->triangle, p->M, p->N, 128 * job.cluster, plan->tile_n);
+        const tmm__tiling t =
+            tmm__tile(p->triangle, p->M, p->N, job.rows * job.cluster, plan->tile_n);
         job.pairs_down = (int)t.down, job.across = (int)t.across;
         job.triangle = p->triangle, job.squares = t.squares, job.ratio_log2 = t.ratio_log2;
     }
 #endif
-    *missing = !tmm__xhalf_make_map(&maps[0], p, 0, turned_A ? 64 : 128) ||
+    *missing = !tmm__xhalf_make_map(&maps[0], p, 0, turned_A ? 64 : job.rows) ||
                !tmm__xhalf_make_map(&maps[1], p, 1,
-                                    !turned_B                            ? plan->tile_n / 2
-                                    : TMM__HALF_WGMMA_BY_K(plan->tile_n) ? 32
-                                                                         : 64);
+                                    !turned_B                       ? plan->tile_n / 2
+                                    : TMM__HALF_WGMMA_BY_K(i->cols) ? 32
+                                                                    : 64);
+    if (i->rows == 192 && (!tmm__xhalf_plain(p) || !tmm__xhalf_map_C(&maps[2], p))) *missing = 1;
     tmm__xproduct q = *p;
     tmm__last_tiles last = {job.pairs_down * job.across, 0, p->M, 0, p->N};
     job.band = TMM__TENSOR_BAND;
     if (plan->rest > 0)
-        last = tmm__xhalf_last(p, 128 * job.cluster, plan->tile_n, plan->rest, &job.band, &q);
+        last = tmm__xhalf_last(p, job.rows * job.cluster, plan->tile_n, plan->rest, &job.band, &q);
     if (status == TMM_OK && !*missing) {
         void *partials = tmm__xpartials(&q, &slices);
         const int tiles = job.pairs_down * job.across;
@@ -18962,8 +19081,8 @@ static inline tmm_status tmm__xhalf_run_wgmma(const tmm__xproduct *given, const 
         const long long most = device->processors / job.cluster;
         const unsigned blocks = (unsigned)(job.cluster * tmm__min(job.items, most > 0 ? most : 1));
         void *arguments[] = {&maps[0], &maps[1], &maps[2], &p->C, &job};
-        status = tmm__launch_clusters(plan->kernel, dim3(blocks), 384, job.cluster, 1, plan->bytes,
-                                      arguments, p->stream);
+        status = tmm__launch_clusters(plan->kernel, dim3(blocks), 128 + 2 * job.rows, job.cluster,
+                                      1, plan->bytes, arguments, p->stream);
         /* Of the last tiles a thread adds all of an element: an eighth of the blocks. */
         status = tmm__xsum(status, &q, slices, partials, plan->rest > 0 ? 1 : TMM__SUM_GROUPS);
     }
@@ -21512,10 +21631,13 @@ static inline const tmm__plan *tmm__xknown_plan(tmm_kernel kernel, const tmm__xp
         tmm__plan plan;
     } known[TMM__KNOWN_CHOICES];
     const size_t line = 127; /* of the address, what may count */
-    const long long flags = (long long)(((size_t)p->A & line) << 32 | ((size_t)p->B & line) << 24 |
-                                        ((size_t)p->C & line) << 16) |
-                            (long long)TMM__TRIANGLE(p) << 10 | (long long)kernel << 2 |
-                            ((TMM_SUM)TMM__FACTOR(p->alpha) == 0) << 1 | ((TMM_SUM)p->beta == 0);
+    long long flags = (long long)(((size_t)p->A & line) << 32 | ((size_t)p->B & line) << 24 |
+                                  ((size_t)p->C & line) << 16) |
+                      (long long)TMM__TRIANGLE(p) << 10 | (long long)kernel << 2 |
+                      ((TMM_SUM)TMM__FACTOR(p->alpha) == 0) << 1 | ((TMM_SUM)p->beta == 0);
+#ifdef TMM_WITH_EPILOGUE
+    flags |= (long long)(p->alpha.after.active != 0) << 9;
+#endif
     const tmm__device *d = tmm__current_device();
     const long long key[] = {p->M,   p->N,      p->K,          p->rsA,       p->csA,     p->strideA,
                              p->rsB, p->csB,    p->strideB,    p->ldc,       p->strideC, batch,
