@@ -526,10 +526,11 @@ static void TEST(_random)(void)
 
 #ifdef TEST_BOXES
 /* Tiles of wgmma, where there are: what is stored by TMA, at the edges of C and within; batches, of which
-   D or biases are not aligned. Then each product must find its tile. */
+   D or biases are not aligned. Then each product must find its tile; lines of batches are not copied, so A
+   and B are aligned. */
 static void TEST(_boxes)(void)
 {
-    const shape shapes[] = {{140, 264, 70, 2, 0, 0},
+    const shape shapes[] = {{140, 264, 72, 2, 0, 0},
                             {258, 400, 24, 1, 2, 0},
                             {130, 200, 64, 1, 3, 1}};
     double most = 0, worst;

@@ -515,12 +515,13 @@ static void TEST(_wgmma)(int count)
         const long long down = alone ? (M + 127) / 128 : (M + 255) / 256;
         const long long K =
             wants_slices == 1 ? 1 + random_below(400) : 256 * wants_slices + random_below(100);
-        /* Slices of all tiles are four for each cluster at most; a last round has fewer tiles than clusters. */
+        /* Slices of all tiles are four for each cluster at most; a last round has fewer tiles than clusters.
+           Batches are neither cut nor copied. */
         const long long room = 4 * clusters / (wants_slices * down);
-        const long long batch = n % 5 == 4 && !last && (wants_slices == 1 || room > 1) ? 2 : 1;
+        const long long batch = n % 5 == 4 && wants_slices == 1 && !odd ? 2 : 1;
         long long N = last                ? 1100 + random_below(300)
                       : wants_slices == 1 ? 1 + random_below(700)
-                                          : 1 + random_below(room / batch * cols);
+                                          : 1 + random_below(room * cols);
         while (last && (down * ((N + cols - 1) / cols) < clusters ||
                         down * ((N + cols - 1) / cols) % clusters == 0))
             N += cols;
