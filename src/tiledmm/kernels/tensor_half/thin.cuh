@@ -169,9 +169,9 @@ TMM__DEVICE void tmm__half_thin_align(unsigned to, const unsigned char *slot,
         unsigned w[2][8];
 #pragma unroll
         for (int i = 0; i < 2; i++) {
-            const int at = of->line + (two + i) * of->lines;
+            /* None is read that another warp may write. */
+            const int at = min(of->line + (two + i) * of->lines, of->end - 1);
             const uint4 *vector = (const uint4 *)(slot + at * line + c * 16);
-            if (at >= of->end) vector = (const uint4 *)slot;
             const uint4 low = vector[0], high = vector[1];
             w[i][0] = low.x, w[i][1] = low.y, w[i][2] = low.z, w[i][3] = low.w;
             w[i][4] = high.x, w[i][5] = high.y, w[i][6] = high.z, w[i][7] = high.w;
