@@ -11780,14 +11780,17 @@ TMM_KERNEL void __launch_bounds__(tmm__half_threads, TMM__HALF_BLOCKS)
 #endif
 /* src/tiledmm/kernels/tensor_half/wgmma.cuh. Elements of 16 bits by wgmma and TMA, for sm_90a.
    Uses: kernels/common/tensor_ptx.cuh, once/. Used by: kernels/tensor_half/, type/instances.h. */
-/* The instances: pass, name, columns of a tile, stages of 64 k. A tile has 128 rows. */
+/* The instances: pass, name, columns of a tile, stages of 64 k, and fewer columns that a product may ask for. A
+   tile has 128 rows. */
 #ifndef TMM__HALF_WGMMA_LIST
-#define TMM__HALF_WGMMA_LIST(_) \
-    _(1, 128x256, 256, 4)       \
-    _(2, 128x128, 128, 6)       \
-    _(3, 128x192, 192, 4)
+#define TMM__HALF_WGMMA_LIST(_)     \
+    _(1, 128x256, 256, 4, 224, 208) \
+    _(2, 128x128, 128, 6, 128, 128) \
+    _(3, 128x192, 192, 4, 160, 160)
 #define TMM__HALF_WGMMA_COLS   (TMM__HALF_WGMMA_LIST(TMM__VALUE_1) 0)
 #define TMM__HALF_WGMMA_STAGES (TMM__HALF_WGMMA_LIST(TMM__VALUE_2) 0)
+#define TMM__HALF_WGMMA_FEWER  (TMM__HALF_WGMMA_LIST(TMM__VALUE_3) 0)
+#define TMM__HALF_WGMMA_FEWEST (TMM__HALF_WGMMA_LIST(TMM__VALUE_4) 0)
 /* Two blocks of a cluster copy half of B each: lines; or, if B does not lie along k and half of its columns
    are no whole boxes of 64, half of the k. */
 #define TMM__HALF_WGMMA_BY_K(cols) ((cols) % 128 != 0)
@@ -11813,10 +11816,10 @@ typedef struct tmm__half_job {
     tmm__after after;
 #endif
     float *partials;
-    int boxed_C;            /* TMA can store C */
-    int turned_A, turned_B; /* operands that do not lie along k */
-    int next_A, next_B;     /* 0: all products of the batch share it, else 1 */
-    int pairs_down, across; /* tiles: those of a cluster lie above each other */
+    int boxed_C;                   /* TMA can store C */
+    int turned_A, turned_B;        /* operands that do not lie along k */
+    int next_A, next_B;            /* 0: all products of the batch share it, else 1 */
+    int width, pairs_down, across; /* tiles: columns; those of a cluster lie above each other */
     int cluster, steps, items;
     int band;                /* rows of pairs that are walked together */
     int whole, rest, slices; /* items from `whole` on are slices, of the last `rest` tiles */
@@ -11840,7 +11843,7 @@ typedef struct tmm__half_item {
     int row, col, product, part, first, steps; /* part: the number of its partial sums; -1: none */
 } tmm__half_item;
 
-TMM__DEVICE tmm__half_item tmm__half_find(const tmm__half_job *job, int item, int rank, int cols)
+TMM__DEVICE tmm__half_item tmm__half_find(const tmm__half_job *job, int item, int rank)
 {
     tmm__half_item at;
     /* Of 32 bits without signs, and none where it is 1: divisions are what a block begins with. */
@@ -11858,7 +11861,7 @@ TMM__DEVICE tmm__half_item tmm__half_find(const tmm__half_job *job, int item, in
     if (job->triangle != 0)
         tmm__triangle_tile(job->triangle, job->squares, job->ratio_log2, &down, &across);
 #endif
-    at.row = (down * job->cluster + rank) * 128, at.col = across * cols;
+    at.row = (down * job->cluster + rank) * 128, at.col = across * job->width;
     at.product = slices == 1 ? turn : turn / slices, at.part = cut ? (int)turn : -1;
     /* There are 2^25 steps and 32 slices at most. */
     const unsigned slice = turn - at.product * slices, steps = job->steps;
@@ -11913,6 +11916,9 @@ TMM__DEVICE void tmm__half_boxes_wait(bool first)
         TMM__HALF_BOXES_WAIT(1);
 }
 
+/* Columns of a tile that are whole boxes of 64. */
+#define TMM__HALF_WHOLE(job, cols) ((cols) == 128 ? (cols) : (job)->width & ~63)
+
 #define TMM__CLUSTER_MEETS()                                 \
     asm volatile("barrier.cluster.arrive.release.aligned;\n" \
                  "barrier.cluster.wait.acquire.aligned;" ::  \
@@ -11927,48 +11933,49 @@ TMM__DEVICE void tmm__half_boxes_wait(bool first)
 #define TMM__H16(i)    TMM__H4(i), TMM__H4((i) + 4), TMM__H4((i) + 8), TMM__H4((i) + 12)
 #define TMM__H64(i)    TMM__H16(i), TMM__H16((i) + 16), TMM__H16((i) + 32), TMM__H16((i) + 48)
 #define TMM__H64_NAMES TMM__TEN() TMM__TEN(1) TMM__TEN(2) TMM__TEN(3) TMM__TEN(4) TMM__TEN(5)
-#define TMM__HALF_PRODUCT(type, turns_a, turns_b)                                               \
-    do {                                                                                        \
-        if (cols == 256)                                                                        \
-            asm volatile("{\n.reg .pred p;\nsetp.ne.b32 p, 1, 0;\n"                             \
-                         "wgmma.mma_async.sync.aligned.m64n256k16.f32." type "." type           \
-                         " {" TMM__H64_NAMES TMM__TEN(6) TMM__TEN(7) TMM__TEN(8) TMM__TEN(9)    \
-                             TMM__TEN(10)                                                       \
-                                 TMM__TEN(11) "%120, %121, %122, %123, %124, %125, "            \
-                                              "%126, %127}, %128, %129, p, 1, 1, " turns_a      \
-                                              ", " turns_b ";\n}"                               \
-                         : TMM__H64(0), TMM__H64(64)                                            \
-                         : "l"(a), "l"(b));                                                     \
-        else if (cols == 192)                                                                   \
-            asm volatile("{\n.reg .pred p;\nsetp.ne.b32 p, 1, 0;\n"                             \
-                         "wgmma.mma_async.sync.aligned.m64n192k16.f32." type "." type           \
-                         " {" TMM__H64_NAMES TMM__TEN(6) TMM__TEN(7) TMM__TEN(                  \
-                             8) "%90, %91, %92, %93, %94, %95}, %96, %97, p, 1, 1, " turns_a    \
-                                ", " turns_b ";\n}"                                             \
-                         : TMM__H64(0), TMM__H16(64), TMM__H16(80)                              \
-                         : "l"(a), "l"(b));                                                     \
-        else if (cols == 16)                                                                    \
-            asm volatile("{\n.reg .pred p;\nsetp.ne.b32 p, 1, 0;\n"                             \
-                         "wgmma.mma_async.sync.aligned.m64n16k16.f32." type "." type            \
-                         " {%0, %1, %2, %3, %4, %5, %6, %7}, %8, %9, p, 1, 1, " turns_a         \
-                         ", " turns_b ";\n}"                                                    \
-                         : TMM__H4(0), TMM__H4(4)                                               \
-                         : "l"(a), "l"(b));                                                     \
-        else if (cols == 64)                                                                    \
-            asm volatile("{\n.reg .pred p;\nsetp.ne.b32 p, 1, 0;\n"                             \
-                         "wgmma.mma_async.sync.aligned.m64n64k16.f32." type "." type            \
-                         " {" TMM__TEN() TMM__TEN(1)                                            \
-                             TMM__TEN(2) "%30, %31}, %32, %33, p, 1, 1, " turns_a ", " turns_b  \
-                                         ";\n}"                                                 \
-                         : TMM__H16(0), TMM__H16(16)                                            \
-                         : "l"(a), "l"(b));                                                     \
-        else                                                                                    \
-            asm volatile("{\n.reg .pred p;\nsetp.ne.b32 p, 1, 0;\n"                             \
-                         "wgmma.mma_async.sync.aligned.m64n128k16.f32." type "." type           \
-                         " {" TMM__H64_NAMES "%60, %61, %62, %63}, %64, %65, p, 1, 1, " turns_a \
-                         ", " turns_b ";\n}"                                                    \
-                         : TMM__H64(0)                                                          \
-                         : "l"(a), "l"(b));                                                     \
+/* One instruction: its columns, the names of its sums, the numbers of the descriptors behind them, the sums. */
+#define TMM__HALF_MULTIPLY(n, names, first, second, type, turns_a, turns_b, ...)           \
+    asm volatile("{\n.reg .pred p;\nsetp.ne.b32 p, 1, 0;\n"                                \
+                 "wgmma.mma_async.sync.aligned.m64n" n "k16.f32." type "." type " {" names \
+                 "}, %" first ", %" second ", p, 1, 1, " turns_a ", " turns_b ";\n}"       \
+                 : __VA_ARGS__                                                             \
+                 : "l"(a), "l"(b))
+#define TMM__H64_TO_100 TMM__H64_NAMES TMM__TEN(6) TMM__TEN(7) TMM__TEN(8) TMM__TEN(9)
+#define TMM__HALF_PRODUCT(type, ta, tb)                                                            \
+    do {                                                                                           \
+        if (cols == 256)                                                                           \
+            TMM__HALF_MULTIPLY("256",                                                              \
+                               TMM__H64_TO_100 TMM__TEN(10) TMM__TEN(11) "%120, %121, %122, "      \
+                                                                         "%123, %124, %125, "      \
+                                                                         "%126, %127",             \
+                               "128", "129", type, ta, tb, TMM__H64(0), TMM__H64(64));             \
+        else if (cols == 224)                                                                      \
+            TMM__HALF_MULTIPLY("224", TMM__H64_TO_100 TMM__TEN(10) "%110, %111", "112", "113",     \
+                               type, ta, tb, TMM__H64(0), TMM__H16(64), TMM__H16(80),              \
+                               TMM__H16(96));                                                      \
+        else if (cols == 208)                                                                      \
+            TMM__HALF_MULTIPLY("208", TMM__H64_TO_100 "%100, %101, %102, %103", "104", "105",      \
+                               type, ta, tb, TMM__H64(0), TMM__H16(64), TMM__H16(80), TMM__H4(96), \
+                               TMM__H4(100));                                                      \
+        else if (cols == 192)                                                                      \
+            TMM__HALF_MULTIPLY("192",                                                              \
+                               TMM__H64_NAMES TMM__TEN(6) TMM__TEN(7)                              \
+                                   TMM__TEN(8) "%90, %91, %92, %93, %94, %95",                     \
+                               "96", "97", type, ta, tb, TMM__H64(0), TMM__H16(64), TMM__H16(80)); \
+        else if (cols == 160)                                                                      \
+            TMM__HALF_MULTIPLY("160",                                                              \
+                               TMM__H64_NAMES TMM__TEN(6) "%70, %71, %72, %73, %74, %75, %76, "    \
+                                                          "%77, %78, %79",                         \
+                               "80", "81", type, ta, tb, TMM__H64(0), TMM__H16(64));               \
+        else if (cols == 16)                                                                       \
+            TMM__HALF_MULTIPLY("16", "%0, %1, %2, %3, %4, %5, %6, %7", "8", "9", type, ta, tb,     \
+                               TMM__H4(0), TMM__H4(4));                                            \
+        else if (cols == 64)                                                                       \
+            TMM__HALF_MULTIPLY("64", TMM__TEN() TMM__TEN(1) TMM__TEN(2) "%30, %31", "32", "33",    \
+                               type, ta, tb, TMM__H16(0), TMM__H16(16));                           \
+        else                                                                                       \
+            TMM__HALF_MULTIPLY("128", TMM__H64_NAMES "%60, %61, %62, %63", "64", "65", type, ta,   \
+                               tb, TMM__H64(0));                                                   \
     } while (0)
 #endif
 #endif
@@ -12010,8 +12017,8 @@ TMM__DEVICE void tmm__xhalf_step(float *c, unsigned at, int group, const int col
    group 1 has left the item before when it is woken up again. */
 TMM__DEVICE void tmm__xhalf_sum(float *c, int *stage, unsigned *parity, int steps, unsigned stages,
                                 unsigned fulls, unsigned empties, int group, int cluster,
-                                bool ahead, const int count, const int cols, const int turned_A,
-                                const int turned_B)
+                                bool ahead, const int count, const int stage_bytes, const int cols,
+                                const int turned_A, const int turned_B)
 {
     const int lane = threadIdx.x % 32;
     int before = -1;
@@ -12019,7 +12026,7 @@ TMM__DEVICE void tmm__xhalf_sum(float *c, int *stage, unsigned *parity, int step
     if (ahead && group == 1) asm volatile("bar.sync 1, 256;" ::: "memory");
 #pragma unroll 1
     for (int step = 0; step < steps; step++) {
-        const unsigned at = stages + *stage * ((128 + cols) * 128);
+        const unsigned at = stages + *stage * stage_bytes;
         tmm__barrier_wait(fulls + 8 * *stage, *parity);
         TMM__WGMMA_BEGIN();
         tmm__xhalf_step(c, at, group, cols, turned_A, turned_B);
@@ -12207,12 +12214,12 @@ TMM__DEVICE void tmm__xhalf_store_rows(const tmm__half_job *job, TMM_OUT *c, con
    64 through its shared memory. Little code: what runs once a tile is fetched from L2, and 88 KB of
    it, 64 sums unrolled, took 20 us. Fragments of sums: see tmm__wgmma. */
 TMM__DEVICE void tmm__xhalf_store(const tmm__half_job *job, TMM_OUT *C, float *own,
-                                  const float *sum, const tmm__half_item *at, int warp,
+                                  const float *sum, const tmm__half_item *at, int warp, int begin,
                                   const int cols)
 {
     const int lane = threadIdx.x % 32, row = at->row + warp * 16;
     const int rows = (int)min(job->M - row, 16ll);
-    const int left = (int)min(job->N - at->col, (long long)cols);
+    const int left = (int)min(job->N - at->col, (long long)job->width);
     const long long product = at->product;
     const int place = TMM__HALF_PLACE(lane / 4, lane % 4 * 2);
     float *partials = NULL;
@@ -12225,11 +12232,11 @@ TMM__DEVICE void tmm__xhalf_store(const tmm__half_job *job, TMM_OUT *C, float *o
     const bool fours =
         ((size_t)C | (size_t)job->ldc * sizeof(TMM_OUT)) % (4 * sizeof(TMM_OUT)) == 0;
 #pragma unroll 1
-    for (int first = 0; first < left && rows > 0; first += 64) {
+    for (int first = begin; first < left && rows > 0; first += 64) {
         __syncwarp();
 #pragma unroll
         for (int part = 0; part < cols / 64; part++) {
-            if (first != part * 64) continue;
+            if (first - begin != part * 64) continue;
 #pragma unroll
             for (int i = 0; i < 16; i++) {
                 const float *two = &sum[(part * 32 + 2 * i) % (cols / 2)];
@@ -12312,17 +12319,31 @@ TMM__DEVICE void tmm__xhalf_store_boxes(const tmm__half_map *map, const tmm__hal
     enum { PART = 128 / sizeof(TMM_OUT), SUMS = PART / 2 };
     const float alpha = job->alpha;
     const unsigned place = own + tmm__xhalf_box_place(threadIdx.x % 32);
+    const int width = job->width;
 #pragma unroll
     for (int part = 0; part < cols / PART; part++) {
         const unsigned box = part % 2 * 2048;
         float x[SUMS];
+        if (cols > 128 && part * PART >= width) continue;
+        const int over =
+            cols > 128 ? min(width - (part + 1) * PART, 0) : 0; /* the last box begins earlier */
 #pragma unroll
-        for (int i = 0; i < SUMS; i++) x[i] = __fmaf_rn(alpha, sum[part * SUMS + i], 0.0f);
+        for (int i = 0; i < SUMS; i++) x[i] = sum[part * SUMS + i];
+        if (cols > 128 && part * PART >= cols - 64 && part > 1) {
+#pragma unroll
+            for (int n = 1; n < PART / 16; n++) {
+                if (over != -16 * n) continue;
+#pragma unroll
+                for (int i = 0; i < SUMS; i++) x[i] = sum[part * SUMS + i - 8 * n];
+            }
+        }
+#pragma unroll
+        for (int i = 0; i < SUMS; i++) x[i] = __fmaf_rn(alpha, x[i], 0.0f);
         if (threadIdx.x % 32 == 0) tmm__half_boxes_wait(part == 0);
         __syncwarp();
 #pragma unroll
         for (int n = 0; n < SUMS; n += 16) tmm__xhalf_to_box((place ^ n * 4) + box, &x[n]);
-        tmm__xhalf_send_box(map, own + box, row, col + part * PART, product);
+        tmm__xhalf_send_box(map, own + box, row, col + part * PART + over, product);
     }
 }
 
@@ -12512,7 +12533,7 @@ TMM__DEVICE void tmm__xhalf_more_way(const tmm__half_map *map, const tmm__half_j
                                      tmm__xhalf_biases *biases, const int cols, const int terms)
 {
     enum { WIDE = sizeof(TMM_OUT) == 4, PART = WIDE ? 32 : 64 };
-    int row = at->row + warp * 16, last = at->col + cols;
+    int row = at->row + warp * 16, last = at->col + TMM__HALF_WHOLE(job, cols);
     bool of_D = false;
 #ifdef TMM_WITH_EPILOGUE
     of_D = terms < 0 && job->after.active && job->after.D != NULL;
@@ -12639,7 +12660,7 @@ TMM__DEVICE int tmm__xhalf_by_boxes(const tmm__half_job *job, const tmm__half_it
 {
     int way = job->beta != 0 ? TMM__HALF_MORE : TMM__HALF_BY_BOXES;
     if (!job->boxed_C || at->part >= 0) return TMM__HALF_BY_THREADS; /* partial sums */
-    if (job->N % (16 / sizeof(TMM_OUT)) != 0 && at->col + cols > job->N)
+    if (job->N % (16 / sizeof(TMM_OUT)) != 0 && at->col + job->width > job->N)
         return TMM__HALF_BY_THREADS;
 #ifdef TMM_EPILOGUE
     way = TMM__HALF_BY_THREADS;
@@ -12676,8 +12697,28 @@ enum {
 static_assert(TMM__HALF_WGMMA_COLS == 128 || TMM__HALF_WGMMA_COLS == 192 ||
                   TMM__HALF_WGMMA_COLS == 256,
               "TMM__HALF_WGMMA_LIST: a tile has 128, 192 or 256 columns");
+static_assert(TMM__HALF_WGMMA_COLS == 128
+                  ? TMM__HALF_WGMMA_FEWER == 128 && TMM__HALF_WGMMA_FEWEST == 128
+              : TMM__HALF_WGMMA_COLS == 192
+                  ? TMM__HALF_WGMMA_FEWER == 160 && TMM__HALF_WGMMA_FEWEST == 160
+                  : TMM__HALF_WGMMA_FEWER == 224 && TMM__HALF_WGMMA_FEWEST == 208,
+              "TMM__HALF_WGMMA_LIST: fewer columns are 160 of 192, 224 and 208 of 256");
 static_assert(TMM__HALF_WGMMA_STAGES >= 2 && tmm__half_wgmma_bytes <= 227 * 1024 - 256,
               "TMM__HALF_WGMMA_LIST: stages must be 2 at least, and fit into 227 KB");
+#define TMM__HALF_SUM_OF(cols, turned_A, turned_B)                                                \
+    tmm__xhalf_sum(sum, &stage, &parity, at.steps, stages, fulls, empties, group, cluster, ahead, \
+                   STAGES, STAGE, cols, turned_A, turned_B)
+#define TMM__HALF_SUM(cols)               \
+    do {                                  \
+        if (job.turned_A && job.turned_B) \
+            TMM__HALF_SUM_OF(cols, 1, 1); \
+        else if (job.turned_A)            \
+            TMM__HALF_SUM_OF(cols, 1, 0); \
+        else if (job.turned_B)            \
+            TMM__HALF_SUM_OF(cols, 0, 1); \
+        else                              \
+            TMM__HALF_SUM_OF(cols, 0, 0); \
+    } while (0)
 /* KERNEL TENSOR HALF by wgmma. 384 threads: one of the first warpgroup copies by TMA, two warpgroups
    multiply, 64 rows of the tile each. A stage is 64 k:
        A, 128 lines    [line][64 k], or two boxes of [64 k][64 lines] if it does not lie along k
@@ -12697,6 +12738,8 @@ TMM_KERNEL void __launch_bounds__(384, 1)
     enum {
         COLS = TMM__HALF_WGMMA_COLS,
         STAGES = TMM__HALF_WGMMA_STAGES,
+        FEWER = TMM__HALF_WGMMA_FEWER,
+        FEWEST = TMM__HALF_WGMMA_FEWEST,
         STAGE = (128 + COLS) * 128
     };
     const bool by_k = TMM__HALF_WGMMA_BY_K(COLS);
@@ -12724,16 +12767,18 @@ TMM_KERNEL void __launch_bounds__(384, 1)
     tmm__let_next_begin();
     if (threadIdx.x < 128) {
         asm volatile("setmaxnreg.dec.sync.aligned.u32 40;");
+        const int width = FEWER == COLS ? (int)COLS : job.width;
+        const int bytes = job.turned_B || FEWER == COLS ? (int)STAGE : (128 + width) * 128;
         const int mine = cluster == 1 ? 2 : 1, first = cluster == 1 ? 0 : rank; /* halves of B */
         for (int item = blockIdx.x / cluster; threadIdx.x == 0 && item < job.items; item += count) {
-            const tmm__half_item at = tmm__half_find(&job, item, rank, COLS);
+            const tmm__half_item at = tmm__half_find(&job, item, rank);
             tmm__wait_for_previous(); /* nothing of memory is read or written before */
             const int zA = at.product * job.next_A, zB = at.product * job.next_B;
             for (int step = 0; step < at.steps; step++) {
                 const unsigned to = stages + stage * STAGE, barrier = fulls + 8 * stage;
                 const int k = (at.first + step) * 64;
                 tmm__barrier_wait(empties + 8 * stage, parity ^ 1); /* at once, the first time */
-                tmm__barrier_expect(barrier, STAGE);
+                tmm__barrier_expect(barrier, bytes);
                 if (job.turned_A) {
                     tmm__half_box(to, &map_A, at.row, k, zA, barrier, 1);
                     tmm__half_box(to + 8192, &map_A, at.row + 64, k, zA, barrier, 1);
@@ -12750,7 +12795,8 @@ TMM_KERNEL void __launch_bounds__(384, 1)
                         tmm__half_box(toB + i * 8192, &map_B, col + i * 64, k, zB, barrier,
                                       (1 << cluster) - 1);
                     if (!job.turned_B)
-                        tmm__half_box(toB, &map_B, k, col, zB, barrier, (1 << cluster) - 1);
+                        tmm__half_box(to + 16384 + half * (width * 64), &map_B, k,
+                                      at.col + half * (width / 2), zB, barrier, (1 << cluster) - 1);
                 }
                 if (++stage == STAGES) stage = 0, parity ^= 1;
             }
@@ -12761,7 +12807,7 @@ TMM_KERNEL void __launch_bounds__(384, 1)
         const int own = STAGES * STAGE + warp * 4096;
         const bool ahead = job.items > count;
         for (int item = blockIdx.x / cluster; item < job.items; item += count) {
-            const tmm__half_item at = tmm__half_find(&job, item, rank, COLS);
+            const tmm__half_item at = tmm__half_find(&job, item, rank);
             tmm__wait_for_previous();
             if (job.beta != 0 && at.part < 0)
                 tmm__xhalf_ask(C + at.product * job.batchC, job.ldc, &job, at.row + warp * 16,
@@ -12777,28 +12823,27 @@ TMM_KERNEL void __launch_bounds__(384, 1)
             float sum[COLS / 2];
 #pragma unroll
             for (int i = 0; i < COLS / 2; i++) sum[i] = 0;
-            if (job.turned_A && job.turned_B)
-                tmm__xhalf_sum(sum, &stage, &parity, at.steps, stages, fulls, empties, group,
-                               cluster, ahead, STAGES, COLS, 1, 1);
-            else if (job.turned_A)
-                tmm__xhalf_sum(sum, &stage, &parity, at.steps, stages, fulls, empties, group,
-                               cluster, ahead, STAGES, COLS, 1, 0);
-            else if (job.turned_B)
-                tmm__xhalf_sum(sum, &stage, &parity, at.steps, stages, fulls, empties, group,
-                               cluster, ahead, STAGES, COLS, 0, 1);
+            /* An instruction has a constant number of columns, so the loop stands there for each. */
+            if (FEWER == COLS || job.width == COLS)
+                TMM__HALF_SUM(COLS);
+            else if (FEWEST == FEWER || job.width == FEWER)
+                TMM__HALF_SUM(FEWER);
             else
-                tmm__xhalf_sum(sum, &stage, &parity, at.steps, stages, fulls, empties, group,
-                               cluster, ahead, STAGES, COLS, 0, 0);
+                TMM__HALF_SUM(FEWEST);
             const int way = tmm__xhalf_by_boxes(&job, &at, COLS);
+            int begin = 0; /* of the columns that threads store */
             if (way == TMM__HALF_MORE) {
                 tmm__xhalf_more_boxes(&map_C, &job, C, stages + own, sum, &at, warp, &biases, COLS);
+                begin = TMM__HALF_WHOLE(&job, COLS);
             } else if (way == TMM__HALF_BY_BOXES) {
                 tmm__xhalf_store_boxes(&map_C, &job, stages + own, sum, at.row + warp * 16, at.col,
                                        at.product, COLS);
-            } else {
+                begin = COLS;
+            }
+            if (FEWER == COLS ? begin == 0 : begin < job.width) {
                 if (lane == 0) TMM__HALF_BOXES_WAIT(0);
                 tmm__xhalf_store(&job, C, (float *)(tmm__memory + skip + own), sum, &at, warp,
-                                 COLS);
+                                 begin, COLS);
             }
         }
         if (lane == 0) TMM__HALF_BOXES_WAIT(0);
@@ -12981,9 +13026,9 @@ TMM__DEVICE void tmm__half_thin_align(unsigned to, const unsigned char *slot,
         unsigned w[2][8];
 #pragma unroll
         for (int i = 0; i < 2; i++) {
-            const int at = of->line + (two + i) * of->lines;
+            /* None is read that another warp may write. */
+            const int at = min(of->line + (two + i) * of->lines, of->end - 1);
             const uint4 *vector = (const uint4 *)(slot + at * line + c * 16);
-            if (at >= of->end) vector = (const uint4 *)slot;
             const uint4 low = vector[0], high = vector[1];
             w[i][0] = low.x, w[i][1] = low.y, w[i][2] = low.z, w[i][3] = low.w;
             w[i][4] = high.x, w[i][5] = high.y, w[i][6] = high.z, w[i][7] = high.w;
@@ -18626,7 +18671,7 @@ typedef struct tmm__xhalf__wgmma {
 
 static inline const tmm__xhalf__wgmma *tmm__xhalf_wgmma(int n)
 {
-#define TMM__ROW(pass, name, cols, stages) \
+#define TMM__ROW(pass, name, cols, stages, fewer, fewest) \
     {cols, TMM__HALF_WGMMA_BYTES(cols, stages), (const void *)TMM_FN(gemm_half_wgmma_##name)},
     static const tmm__xhalf__wgmma instances[] = {TMM__HALF_WGMMA_LIST(TMM__ROW)};
 #undef TMM__ROW
@@ -18683,11 +18728,13 @@ static inline int tmm__xhalf_packs(const tmm__xproduct *p)
 
 #ifndef TMM__HALF_ONCE
 /* Numbers of plans: mma.sync, by copies of operands off 16 bytes, wgmma, KERNEL THIN HALF. */
-enum { TMM__HALF_COPIED = 4, TMM__HALF_WGMMA_FIRST = 8, TMM__HALF_THIN_FIRST = 16 };
-/* Ways to take an instance by wgmma: its number, and the blocks of a cluster. */
-enum { TMM__HALF_WAYS = 6 };
-static const int tmm__half_ways[TMM__HALF_WAYS][2] = {{0, 2}, {1, 2}, {2, 2},
-                                                      {0, 1}, {1, 1}, {2, 1}};
+enum { TMM__HALF_COPIED = 4, TMM__HALF_WGMMA_FIRST = 8, TMM__HALF_THIN_FIRST = 32 };
+/* Ways to take an instance by wgmma: its number, the blocks of a cluster, and columns of a tile. */
+enum { TMM__HALF_WAYS = 12 };
+static const int tmm__half_ways[TMM__HALF_WAYS][3] = {{0, 2, 256}, {1, 2, 128}, {2, 2, 192},
+                                                      {0, 1, 256}, {1, 1, 128}, {2, 1, 192},
+                                                      {0, 2, 208}, {0, 2, 224}, {2, 2, 160},
+                                                      {0, 1, 208}, {0, 1, 224}, {2, 1, 160}};
 #endif
 /* See thin_launch.h. */
 static inline void tmm__xhalf_thin_plan(const tmm__xproduct *p, tmm__plan *c);
@@ -18763,11 +18810,18 @@ static inline void tmm__xhalf_wgmma_try(const tmm__xproduct *p, tmm__plan *c, in
                                         double copies, int rest, int slices)
 {
     const int n = tmm__half_ways[way][0], cluster = tmm__half_ways[way][1], last_round = rest > 0;
+    const int cols = tmm__half_ways[way][2];
     const tmm__device *device = tmm__current_device();
     const tmm__xhalf__wgmma *i = tmm__xhalf_wgmma(n);
-    const double *costs = tmm__tuned()->half_wgmma[n < TMM__TUNED_HALF ? n : 0];
-    const tmm__load load = tmm__xload(p, TMM__COST_TENSOR, 128, i->cols);
-    const tmm__tiling t = tmm__tile(TMM__TRIANGLE(p), p->M, p->N, 128 * cluster, i->cols);
+    /* Narrower than the instance: between its numbers and those of the next narrower one. */
+    const double *full = tmm__tuned()->half_wgmma[n < TMM__TUNED_HALF ? n : 0];
+    const double *less = tmm__tuned()->half_wgmma[n == 0 ? 2 : 1];
+    enum { COSTS = sizeof tmm__tuned()->half_wgmma[0] / sizeof(double) };
+    double costs[COSTS];
+    for (int k = 0; k < (int)COSTS; k++)
+        costs[k] = full[k] + (less[k] - full[k]) * (i->cols - cols) / 64;
+    const tmm__load load = tmm__xload(p, TMM__COST_TENSOR, 128, cols);
+    const tmm__tiling t = tmm__tile(TMM__TRIANGLE(p), p->M, p->N, 128 * cluster, cols);
     const double tiles = t.down * t.across * p->batch,
                  most = floor(device->processors / (double)cluster);
     const double steps = ceil(p->K / 64.0);
@@ -18775,17 +18829,18 @@ static inline void tmm__xhalf_wgmma_try(const tmm__xproduct *p, tmm__plan *c, in
     int band, cut = slices > 1 ? TMM__PLAN_REDUCE : TMM__PLAN_WHOLE;
     double parts = slices > 1 ? tiles : 0, busiest = 0;
     if (last_round) {
-        const tmm__last_tiles last = tmm__xhalf_last(p, 128 * cluster, i->cols, rest, &band, &q);
+        const tmm__last_tiles last = tmm__xhalf_last(p, 128 * cluster, cols, rest, &band, &q);
         if (last.tiles == 0) return;
         rest = last.tiles, parts = rest, cut = TMM__PLAN_LAST_ROUND;
     }
     /* What is not shared by a cluster comes from L2 more often. TMA has some 1.15 times its rate. */
     const double whole = tiles - parts, items = whole + parts * slices;
-    const double busy = fmin(items / most, 1), copied = (128 + i->cols / cluster) * 128.0;
+    const double busy = fmin(items / most, 1), lines = p->rsB != 1 ? i->cols : cols;
+    const double copied = (128 + lines / cluster) * 128.0;
     /* Few blocks of 128 x 128 find a higher clock, and L2 free: 1024 took 0.7 of the clocks of a step. */
     const double alone = costs[5] * (1 - busy);
     const double step = fmax(costs[1] * (1 - alone), busy * copied / (1.15 * tmm__tuned()->l2));
-    const double odd = load.odd ? costs[4] * fmin(1, (double)p->N / i->cols) : 0;
+    const double odd = load.odd ? costs[4] * fmin(1, (double)p->N / cols) : 0;
     /* The busiest is the first cluster, or the first of those that have a whole tile less. */
     for (int of = 0; of < 2; of++) {
         const double first = of == 0 ? 0 : fmod(whole, most);
@@ -18804,7 +18859,7 @@ static inline void tmm__xhalf_wgmma_try(const tmm__xproduct *p, tmm__plan *c, in
     time = TMM__PLAN_GUESS(instance, cut, slices, time);
     if (time >= c->time) return;
     c->time = time, c->instance = instance, c->kernel = i->kernel, c->bytes = i->bytes;
-    c->tile_m = 128, c->tile_n = i->cols, c->slices = slices, c->cut = cut, c->down = cluster;
+    c->tile_m = 128, c->tile_n = cols, c->slices = slices, c->cut = cut, c->down = cluster;
     c->rest = last_round ? rest : 0;
 }
 
@@ -18826,9 +18881,11 @@ static inline void tmm__xhalf_wgmma_plan(const tmm__xproduct *p, tmm__plan *c)
         /* Not if a block of a cluster had no rows, but two of them may have an odd number. A triangle is cut in
            squares, and these in two tiles at most. */
         if (i == NULL || down < cluster || (cluster == 1 && down > 1 && fmod(down, 2) == 0) ||
-            (TMM__TRIANGLE(p) && (cluster != (down > 1 ? 2 : 1) || i->cols % 128 != 0)))
+            (TMM__TRIANGLE(p) &&
+             (cluster != (down > 1 ? 2 : 1) || tmm__half_ways[way][2] % 128 != 0)))
             continue;
-        const tmm__tiling t = tmm__tile(TMM__TRIANGLE(p), p->M, p->N, 128 * cluster, i->cols);
+        const tmm__tiling t =
+            tmm__tile(TMM__TRIANGLE(p), p->M, p->N, 128 * cluster, tmm__half_ways[way][2]);
         const double tiles = t.down * t.across * p->batch,
                      most = floor(device->processors / (double)cluster);
         const int rest = (int)fmod(tiles, most);
@@ -18998,6 +19055,8 @@ static inline tmm_status tmm__xhalf_run_wgmma(const tmm__xproduct *given, const 
         if (memory != NULL) (void)cudaFreeAsync(memory, p->stream);
         return status;
     }
+    const tmm__xhalf__wgmma *i =
+        tmm__xhalf_wgmma(tmm__half_ways[plan->instance - (int)TMM__HALF_WGMMA_FIRST][0]);
     memset(&job, 0, sizeof job);
     job.M = p->M, job.N = p->N, job.ldc = p->ldc, job.batchC = p->strideC;
     job.alpha = (float)TMM__FACTOR(p->alpha), job.beta = (float)p->beta;
@@ -19006,7 +19065,7 @@ static inline tmm_status tmm__xhalf_run_wgmma(const tmm__xproduct *given, const 
 #endif
     job.turned_A = turned_A, job.turned_B = turned_B;
     job.next_A = p->batch > 1 && p->strideA > 0, job.next_B = p->batch > 1 && p->strideB > 0;
-    job.cluster = plan->down;
+    job.cluster = plan->down, job.width = plan->tile_n;
     job.pairs_down = (int)((down - 1) / job.cluster + 1), job.across = (int)across;
     job.steps = (int)((p->K + 63) / 64);
 #ifdef TMM_WITH_SYRK
@@ -19018,9 +19077,9 @@ static inline tmm_status tmm__xhalf_run_wgmma(const tmm__xproduct *given, const 
 #endif
     *missing = !tmm__xhalf_make_map(&maps[0], p, 0, turned_A ? 64 : 128) ||
                !tmm__xhalf_make_map(&maps[1], p, 1,
-                                    !turned_B                            ? plan->tile_n / 2
-                                    : TMM__HALF_WGMMA_BY_K(plan->tile_n) ? 32
-                                                                         : 64);
+                                    !turned_B                       ? plan->tile_n / 2
+                                    : TMM__HALF_WGMMA_BY_K(i->cols) ? 32
+                                                                    : 64);
     tmm__xproduct q = *p;
     tmm__last_tiles last = {job.pairs_down * job.across, 0, p->M, 0, p->N};
     job.band = TMM__TENSOR_BAND;

@@ -542,10 +542,13 @@ static void TEST(_boxes)(void)
     p.allowed = TMM__ALL_OF_BATCH;
     by_wgmma = TMM(gemm__half_by_wgmma)(&p) && tmm__current_device()->pools;
 #endif
-    for (int n = 0; n < 3 * 3 * WISHES && status == TMM_OK; n++) {
-        if (BY_CPU && n % 7 != 0) continue;
-        instance_wanted = 8 + n % 3, plans_found = 0; /* tiles of 128 x 256, 128 and 192 */
-        beside += TEST(_products)(TMM_TENSOR, &shapes[n / 3 % 3], &wishes[n / 9], &worst, &status);
+    for (int n = 0; n < TMM__HALF_WAYS * 3 * WISHES && status == TMM_OK; n++) {
+        const int way =
+            n % TMM__HALF_WAYS; /* of clusters of two, which any of these shapes can take */
+        if (tmm__half_ways[way][1] != 2 || (BY_CPU && n % 11 != 0)) continue;
+        instance_wanted = TMM__HALF_WGMMA_FIRST + way, plans_found = 0;
+        beside += TEST(_products)(TMM_TENSOR, &shapes[n / TMM__HALF_WAYS % 3],
+                                  &wishes[n / (TMM__HALF_WAYS * 3)], &worst, &status);
         if (!(worst <= most)) most = worst;
         done += status == TMM_OK, found += plans_found > 0;
     }

@@ -17,7 +17,7 @@
 #endif
 #define TMM_NO_DOUBLE
 #define TMM_NO_INT
-/* The plan that a test wants: an instance, by wgmma from 8 on where the device has it, 16 to 21 for thin
+/* The plan that a test wants: an instance, by wgmma from 8 on where the device has it, then for thin
    operands; k in so many slices, -1: in more than 8. Not static: TMM_SIMPLE reads them nowhere. */
 int wants_wgmma, wants_instance = -1, wants_slices, wants_cut = -1, found_plans, wants_processors;
 int only_few; /* products of each kind, for sanitizers */
@@ -120,12 +120,12 @@ static long long random_below(long long n)
 
 #if defined(TMM_WITH_HALF) && !defined(TMM_SIMPLE)
 /* Which items have k of a tile: for each step of it 1; rows by rows of tiles. */
-static __global__ void find_items(tmm__half_job job, int cols, int *times)
+static __global__ void find_items(tmm__half_job job, int *times)
 {
     for (int item = threadIdx.x; item < job.items; item += blockDim.x)
         for (int rank = 0; rank < job.cluster; rank++) {
-            const tmm__half_item at = tmm__half_find(&job, item, rank, cols);
-            const int tile = at.row / 128 * job.across + at.col / cols;
+            const tmm__half_item at = tmm__half_find(&job, item, rank);
+            const int tile = at.row / 128 * job.across + at.col / job.width;
             for (int k = at.first; k < at.first + at.steps; k++)
                 atomicAdd(&times[(at.product * job.pairs_down * job.cluster * job.across + tile) *
                                      job.steps +
@@ -148,9 +148,9 @@ static void test_items(void)
         tmm_hgemm__product p, q;
         tmm__half_job job;
         memset((void *)&p, 0, sizeof p), memset(&job, 0, sizeof job);
-        const int cols = 128 + 64 * (n % 3);
+        const int cols = 128 + 16 * (n % 9);
         p.M = 1 + random_below(n % 8 == 7 ? 128 : 6000), p.N = 1 + random_below(6000);
-        job.M = p.M, job.cluster = p.M > 128 ? 1 + n / 4 % 2 : 1;
+        job.M = p.M, job.width = cols, job.cluster = p.M > 128 ? 1 + n / 4 % 2 : 1;
         job.pairs_down = (int)((p.M - 1) / (128 * job.cluster) + 1);
         job.across = (int)((p.N - 1) / cols + 1), job.steps = 1 + (int)random_below(9);
         const int tiles = job.pairs_down * job.across,
@@ -174,7 +174,7 @@ static void test_items(void)
         const int count = tiles * job.cluster * job.steps * products;
         if (count > ROOM) continue;
         wrong += cudaMemset(device, 0, count * sizeof *times) != cudaSuccess;
-        find_items<<<1, 128>>>(job, cols, device);
+        find_items<<<1, 128>>>(job, device);
         wrong +=
             cudaMemcpy(times, device, count * sizeof *times, cudaMemcpyDeviceToHost) != cudaSuccess;
         for (int i = 0; i < count; i++) wrong += times[i] != 1;
@@ -193,6 +193,9 @@ int main(int count, char **words)
     only_few = count > 1 && strcmp(words[1], "few") == 0;
     const int COUNT = only_few ? 2 : count > 1 ? atoi(words[1]) : 6;
     tap_seed((unsigned long long)time(NULL));
+#if !defined(TMM_SIMPLE) && !defined(__CUCC__)
+    const int PLANS = (only_few ? 1 : 3) * TMM__HALF_WAYS; /* each tile, by each schedule */
+#endif
 #ifdef TMM_WITH_HALF
     if (!only_few) h_from_host(), hs_from_host(), half_from_host();
     h_test_type(), hs_test_type(), half_test_type();
@@ -204,7 +207,7 @@ int main(int count, char **words)
     h_stored(), hs_stored(), half_stored();
     test_items();
 #ifndef __CUCC__
-    h_wgmma(2 * COUNT), hs_wgmma(2 * COUNT), half_wgmma(COUNT);
+    h_wgmma(PLANS), hs_wgmma(PLANS), half_wgmma(PLANS / 3);
 #endif
 #endif
 #endif
@@ -218,7 +221,7 @@ int main(int count, char **words)
     b_aligned(), bs_aligned();
     b_stored(), bs_stored();
 #ifndef __CUCC__
-    b_wgmma(2 * COUNT), bs_wgmma(2 * COUNT);
+    b_wgmma(PLANS), bs_wgmma(PLANS);
 #endif
 #endif
 #endif
@@ -460,7 +463,7 @@ static void TEST(_thin)(int count)
     for (int n = 0; n < count; n++) {
         const int way = n % 6; /* one block on a multiprocessor, or two; 16, 64 or 128 thin lines */
         const long long batch = n % 6 == 5 ? 3 : 1;
-        wants_instance = 16 + way;
+        wants_instance = TMM__HALF_THIN_FIRST + way;
         wants_slices = n == 0 ? 1 : parts[random_below(way > 2 || batch > 1 ? 5 : 9)];
         const int one_tile = n % 4 != 0 || wants_slices > 8 || wants_slices < 0;
         const long long few = 1 + random_below(way % 3 == 0 ? 16 : one_tile ? 64 : 200);
@@ -495,7 +498,7 @@ static void TEST(_thin)(int count)
 }
 
 #if !defined(TMM_SIMPLE) && !defined(__CUCC__)
-/* KERNEL TENSOR HALF by wgmma, forced: every instance, whole tiles, all of them in slices of k and those of
+/* KERNEL TENSOR HALF by wgmma, forced: every instance and width of tiles, whole tiles, all of them in slices of k and those of
    the last round. The device is given few multiprocessors, so that small products take several rounds. Twice:
    the bits are the same. Shapes are such that every plan is possible: all must be found. */
 static void TEST(_wgmma)(int count)
@@ -504,12 +507,15 @@ static void TEST(_wgmma)(int count)
     double most = 0;
     int beside = 0, found = 0;
     for (int n = 0; n < count; n++) {
-        wants_instance = 8 + n % 3 + n / 9 % 2 * 3, wants_cut = cuts[n / 3 % 3];
+        const int way = n % TMM__HALF_WAYS;
+        wants_instance = TMM__HALF_WGMMA_FIRST + way,
+        wants_cut = cuts[(n / TMM__HALF_WAYS + way) % 3];
         wants_slices = wants_cut == TMM__PLAN_WHOLE ? 1 : 2 + (int)random_below(3);
         wants_processors = 6;
-        const int last = wants_cut == TMM__PLAN_LAST_ROUND, odd = n % 4 == 3 ? 1 + n / 4 % 2 : 0;
-        const int alone = wants_instance > 10, clusters = alone ? 6 : 3; /* of one block, or two */
-        const int cols = n % 3 == 0 ? 256 : n % 3 == 1 ? 128 : 192;
+        const int last = wants_cut == TMM__PLAN_LAST_ROUND;
+        const int odd = random_below(4) == 0 ? 1 + (int)random_below(2) : 0;
+        const int alone = tmm__half_ways[way][1] == 1, cols = tmm__half_ways[way][2];
+        const int clusters = alone ? 6 : 3; /* of one block, or two */
         const long long M = alone ? random_below(2) * 256 + 1 + random_below(128)
                                   : 129 + random_below(last ? 200 : 500);
         const long long down = alone ? (M + 127) / 128 : (M + 255) / 256;
@@ -525,7 +531,7 @@ static void TEST(_wgmma)(int count)
         while (last && (down * ((N + cols - 1) / cols) < clusters ||
                         down * ((N + cols - 1) / cols) % clusters == 0))
             N += cols;
-        const int adds = n % 2, ops = (int)random_below(4);
+        const int adds = (int)random_below(2), ops = (int)random_below(4);
         double worst;
         tmm_status status;
         found_plans = 0;
@@ -660,26 +666,26 @@ static void TEST(_aligned)(void)
 #endif
 
 #ifndef TMM_SIMPLE
-/* How KERNEL TENSOR HALF by wgmma stores C that TMA does not, which any device can do: one tile. Sum (row,
-   col) is a small integer, so that all is exact. */
+/* How KERNEL TENSOR HALF by wgmma stores C that TMA does not, which any device can do: one tile, or its
+   columns from `begin` on. Sum (row, col) is a small integer, so that all is exact. */
 static __host__ __device__ float TEST(_sum)(int row, int col)
 {
     return (float)((row * 7 + col * 3) % 11 - 5);
 }
-static __global__ void TEST(_store)(tmm__half_job job, OUT *C, tmm__half_item at, int cols)
+static __global__ void TEST(_store)(tmm__half_job job, OUT *C, tmm__half_item at, int begin)
 {
     __shared__ __align__(128) float own[8 * 1024];
     const int warp = threadIdx.x / 32, lane = threadIdx.x % 32;
     float sum[128];
     for (int i = 0; i < 128; i++)
         sum[i] = TEST(_sum)(at.row + warp * 16 + lane / 4 + i / 2 % 2 * 8,
-                            at.col + i / 4 * 8 + lane % 4 * 2 + i % 2);
-    if (cols == 256)
-        TMM(half_store)(&job, C, own + warp * 1024, sum, &at, warp, 256);
-    else if (cols == 192)
-        TMM(half_store)(&job, C, own + warp * 1024, sum, &at, warp, 192);
+                            at.col + begin + i / 4 * 8 + lane % 4 * 2 + i % 2);
+    if (job.width > 192)
+        TMM(half_store)(&job, C, own + warp * 1024, sum, &at, warp, begin, 256);
+    else if (job.width > 128)
+        TMM(half_store)(&job, C, own + warp * 1024, sum, &at, warp, begin, 192);
     else
-        TMM(half_store)(&job, C, own + warp * 1024, sum, &at, warp, 128);
+        TMM(half_store)(&job, C, own + warp * 1024, sum, &at, warp, begin, 128);
 }
 static void TEST(_stored)(void)
 {
@@ -692,10 +698,11 @@ static void TEST(_stored)(void)
         tmm__half_item at;
         memset((void *)&job, 0, sizeof job), memset(&at, 0, sizeof at);
         const int M = 1 + (int)random_below(300), N = 1 + (int)random_below(500);
-        const int aligned = trial % 3 == 0, cols = 128 + 64 * (int)random_below(3);
+        const int aligned = trial % 3 == 0, cols = 128 + 16 * (int)random_below(9);
+        const int begin = trial % 5 == 4 ? 64 : 0;
         const int ldc = aligned ? (N + 7) / 8 * 8 : N + (int)random_below(4);
         const int first = 64 + (aligned ? 8 : (int)random_below(9)), partial = trial % 4 == 3;
-        job.M = M, job.N = N, job.ldc = ldc, job.slices = 1, job.alpha = 2;
+        job.M = M, job.N = N, job.width = cols, job.ldc = ldc, job.slices = 1, job.alpha = 2;
         job.beta = trial / 2 % 2 ? -1.0f : 0.0f;
         if (M * ldc + 2 * 64 + 8 > SPACE) continue;
         for (int n = 0; n < SPACE; n++) host[n] = TO_OUT(job.beta == 0 ? NAN : (float)(n % 7));
@@ -705,14 +712,14 @@ static void TEST(_stored)(void)
         job.part_rows = M, job.part_cols = N;
         for (at.row = 0; at.row < M; at.row += 128)
             for (at.col = 0; at.col < N; at.col += cols)
-                TEST(_store)<<<1, 256>>>(job, C + first, at, cols);
+                TEST(_store)<<<1, 256>>>(job, C + first, at, begin);
         if (cudaMemcpy(back, C, sizeof(OUT) * SPACE, cudaMemcpyDeviceToHost)) bad++;
         for (int n = 0; n < SPACE; n++) {
             const int line = job.partials != NULL ? N : ldc;
             const int row = n < first ? M : (n - first) / line,
                       col = n < first ? 0 : (n - first) % line;
             double expected = OUT_FLOAT(host[n]);
-            if (row < M && col < N)
+            if (row < M && col < N && col % cols >= begin)
                 expected = job.alpha * TEST(_sum)(row, col) +
                            (job.beta == 0 || job.partials != NULL ? 0 : job.beta * expected);
             const double got = OUT_FLOAT(back[n]);

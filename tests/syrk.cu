@@ -155,7 +155,7 @@ static __global__ void find_items(tmm__half_job job, int cols, int *times, int a
 {
     for (int item = threadIdx.x; item < job.items; item += blockDim.x)
         for (int rank = 0; rank < job.cluster; rank++) {
-            const tmm__half_item at = tmm__half_find(&job, item, rank, cols);
+            const tmm__half_item at = tmm__half_find(&job, item, rank);
             if (at.row / 128 * across + at.col / cols < 64 * 64 && at.col / cols < across)
                 atomicAdd(&times[at.row / 128 * across + at.col / cols],
                           (at.steps << 8 * at.product) +
@@ -173,7 +173,7 @@ static void test_items(void)
         const int cols = n % 2 ? 256 : 128, N = n < 4 ? 100 + 300 * n : 1 + (int)random_below(4000);
         tmm__half_job job;
         memset(&job, 0, sizeof job);
-        job.cluster = N > 128 ? 2 : 1, job.band = 8;
+        job.cluster = N > 128 ? 2 : 1, job.band = 8, job.width = cols;
         const int rows = 128 * job.cluster, across = (N - 1) / cols + 1;
         job.M = job.N = N, job.triangle = n / 2 % 2 ? TMM__UPPER : TMM__LOWER;
         const tmm__tiling t = tmm__tile(job.triangle, N, N, rows, cols);

@@ -50,7 +50,7 @@ typedef struct tmm__xhalf__wgmma {
 
 static inline const tmm__xhalf__wgmma *tmm__xhalf_wgmma(int n)
 {
-#define TMM__ROW(pass, name, cols, stages) \
+#define TMM__ROW(pass, name, cols, stages, fewer, fewest) \
     {cols, TMM__HALF_WGMMA_BYTES(cols, stages), (const void *)TMM_FN(gemm_half_wgmma_##name)},
     static const tmm__xhalf__wgmma instances[] = {TMM__HALF_WGMMA_LIST(TMM__ROW)};
 #undef TMM__ROW
@@ -107,11 +107,13 @@ static inline int tmm__xhalf_packs(const tmm__xproduct *p)
 
 #ifndef TMM__HALF_ONCE
 /* Numbers of plans: mma.sync, by copies of operands off 16 bytes, wgmma, KERNEL THIN HALF. */
-enum { TMM__HALF_COPIED = 4, TMM__HALF_WGMMA_FIRST = 8, TMM__HALF_THIN_FIRST = 16 };
-/* Ways to take an instance by wgmma: its number, and the blocks of a cluster. */
-enum { TMM__HALF_WAYS = 6 };
-static const int tmm__half_ways[TMM__HALF_WAYS][2] = {{0, 2}, {1, 2}, {2, 2},
-                                                      {0, 1}, {1, 1}, {2, 1}};
+enum { TMM__HALF_COPIED = 4, TMM__HALF_WGMMA_FIRST = 8, TMM__HALF_THIN_FIRST = 32 };
+/* Ways to take an instance by wgmma: its number, the blocks of a cluster, and columns of a tile. */
+enum { TMM__HALF_WAYS = 12 };
+static const int tmm__half_ways[TMM__HALF_WAYS][3] = {{0, 2, 256}, {1, 2, 128}, {2, 2, 192},
+                                                      {0, 1, 256}, {1, 1, 128}, {2, 1, 192},
+                                                      {0, 2, 208}, {0, 2, 224}, {2, 2, 160},
+                                                      {0, 1, 208}, {0, 1, 224}, {2, 1, 160}};
 #endif
 /* See thin_launch.h. */
 static inline void tmm__xhalf_thin_plan(const tmm__xproduct *p, tmm__plan *c);
@@ -187,11 +189,18 @@ static inline void tmm__xhalf_wgmma_try(const tmm__xproduct *p, tmm__plan *c, in
                                         double copies, int rest, int slices)
 {
     const int n = tmm__half_ways[way][0], cluster = tmm__half_ways[way][1], last_round = rest > 0;
+    const int cols = tmm__half_ways[way][2];
     const tmm__device *device = tmm__current_device();
     const tmm__xhalf__wgmma *i = tmm__xhalf_wgmma(n);
-    const double *costs = tmm__tuned()->half_wgmma[n < TMM__TUNED_HALF ? n : 0];
-    const tmm__load load = tmm__xload(p, TMM__COST_TENSOR, 128, i->cols);
-    const tmm__tiling t = tmm__tile(TMM__TRIANGLE(p), p->M, p->N, 128 * cluster, i->cols);
+    /* Narrower than the instance: between its numbers and those of the next narrower one. */
+    const double *full = tmm__tuned()->half_wgmma[n < TMM__TUNED_HALF ? n : 0];
+    const double *less = tmm__tuned()->half_wgmma[n == 0 ? 2 : 1];
+    enum { COSTS = sizeof tmm__tuned()->half_wgmma[0] / sizeof(double) };
+    double costs[COSTS];
+    for (int k = 0; k < (int)COSTS; k++)
+        costs[k] = full[k] + (less[k] - full[k]) * (i->cols - cols) / 64;
+    const tmm__load load = tmm__xload(p, TMM__COST_TENSOR, 128, cols);
+    const tmm__tiling t = tmm__tile(TMM__TRIANGLE(p), p->M, p->N, 128 * cluster, cols);
     const double tiles = t.down * t.across * p->batch,
                  most = floor(device->processors / (double)cluster);
     const double steps = ceil(p->K / 64.0);
@@ -199,17 +208,18 @@ static inline void tmm__xhalf_wgmma_try(const tmm__xproduct *p, tmm__plan *c, in
     int band, cut = slices > 1 ? TMM__PLAN_REDUCE : TMM__PLAN_WHOLE;
     double parts = slices > 1 ? tiles : 0, busiest = 0;
     if (last_round) {
-        const tmm__last_tiles last = tmm__xhalf_last(p, 128 * cluster, i->cols, rest, &band, &q);
+        const tmm__last_tiles last = tmm__xhalf_last(p, 128 * cluster, cols, rest, &band, &q);
         if (last.tiles == 0) return;
         rest = last.tiles, parts = rest, cut = TMM__PLAN_LAST_ROUND;
     }
     /* What is not shared by a cluster comes from L2 more often. TMA has some 1.15 times its rate. */
     const double whole = tiles - parts, items = whole + parts * slices;
-    const double busy = fmin(items / most, 1), copied = (128 + i->cols / cluster) * 128.0;
+    const double busy = fmin(items / most, 1), lines = p->rsB != 1 ? i->cols : cols;
+    const double copied = (128 + lines / cluster) * 128.0;
     /* Few blocks of 128 x 128 find a higher clock, and L2 free: 1024 took 0.7 of the clocks of a step. */
     const double alone = costs[5] * (1 - busy);
     const double step = fmax(costs[1] * (1 - alone), busy * copied / (1.15 * tmm__tuned()->l2));
-    const double odd = load.odd ? costs[4] * fmin(1, (double)p->N / i->cols) : 0;
+    const double odd = load.odd ? costs[4] * fmin(1, (double)p->N / cols) : 0;
     /* The busiest is the first cluster, or the first of those that have a whole tile less. */
     for (int of = 0; of < 2; of++) {
         const double first = of == 0 ? 0 : fmod(whole, most);
@@ -228,7 +238,7 @@ static inline void tmm__xhalf_wgmma_try(const tmm__xproduct *p, tmm__plan *c, in
     time = TMM__PLAN_GUESS(instance, cut, slices, time);
     if (time >= c->time) return;
     c->time = time, c->instance = instance, c->kernel = i->kernel, c->bytes = i->bytes;
-    c->tile_m = 128, c->tile_n = i->cols, c->slices = slices, c->cut = cut, c->down = cluster;
+    c->tile_m = 128, c->tile_n = cols, c->slices = slices, c->cut = cut, c->down = cluster;
     c->rest = last_round ? rest : 0;
 }
 
@@ -250,9 +260,11 @@ static inline void tmm__xhalf_wgmma_plan(const tmm__xproduct *p, tmm__plan *c)
         /* Not if a block of a cluster had no rows, but two of them may have an odd number. A triangle is cut in
            squares, and these in two tiles at most. */
         if (i == NULL || down < cluster || (cluster == 1 && down > 1 && fmod(down, 2) == 0) ||
-            (TMM__TRIANGLE(p) && (cluster != (down > 1 ? 2 : 1) || i->cols % 128 != 0)))
+            (TMM__TRIANGLE(p) &&
+             (cluster != (down > 1 ? 2 : 1) || tmm__half_ways[way][2] % 128 != 0)))
             continue;
-        const tmm__tiling t = tmm__tile(TMM__TRIANGLE(p), p->M, p->N, 128 * cluster, i->cols);
+        const tmm__tiling t =
+            tmm__tile(TMM__TRIANGLE(p), p->M, p->N, 128 * cluster, tmm__half_ways[way][2]);
         const double tiles = t.down * t.across * p->batch,
                      most = floor(device->processors / (double)cluster);
         const int rest = (int)fmod(tiles, most);
@@ -422,6 +434,8 @@ static inline tmm_status tmm__xhalf_run_wgmma(const tmm__xproduct *given, const 
         if (memory != NULL) (void)cudaFreeAsync(memory, p->stream);
         return status;
     }
+    const tmm__xhalf__wgmma *i =
+        tmm__xhalf_wgmma(tmm__half_ways[plan->instance - (int)TMM__HALF_WGMMA_FIRST][0]);
     memset(&job, 0, sizeof job);
     job.M = p->M, job.N = p->N, job.ldc = p->ldc, job.batchC = p->strideC;
     job.alpha = (float)TMM__FACTOR(p->alpha), job.beta = (float)p->beta;
@@ -430,7 +444,7 @@ static inline tmm_status tmm__xhalf_run_wgmma(const tmm__xproduct *given, const 
 #endif
     job.turned_A = turned_A, job.turned_B = turned_B;
     job.next_A = p->batch > 1 && p->strideA > 0, job.next_B = p->batch > 1 && p->strideB > 0;
-    job.cluster = plan->down;
+    job.cluster = plan->down, job.width = plan->tile_n;
     job.pairs_down = (int)((down - 1) / job.cluster + 1), job.across = (int)across;
     job.steps = (int)((p->K + 63) / 64);
 #ifdef TMM_WITH_SYRK
@@ -442,9 +456,9 @@ static inline tmm_status tmm__xhalf_run_wgmma(const tmm__xproduct *given, const 
 #endif
     *missing = !tmm__xhalf_make_map(&maps[0], p, 0, turned_A ? 64 : 128) ||
                !tmm__xhalf_make_map(&maps[1], p, 1,
-                                    !turned_B                            ? plan->tile_n / 2
-                                    : TMM__HALF_WGMMA_BY_K(plan->tile_n) ? 32
-                                                                         : 64);
+                                    !turned_B                       ? plan->tile_n / 2
+                                    : TMM__HALF_WGMMA_BY_K(i->cols) ? 32
+                                                                    : 64);
     tmm__xproduct q = *p;
     tmm__last_tiles last = {job.pairs_down * job.across, 0, p->M, 0, p->N};
     job.band = TMM__TENSOR_BAND;

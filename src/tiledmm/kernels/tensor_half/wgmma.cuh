@@ -1,13 +1,16 @@
 /* src/tiledmm/kernels/tensor_half/wgmma.cuh. Elements of 16 bits by wgmma and TMA, for sm_90a.
    Uses: kernels/common/tensor_ptx.cuh, once/. Used by: kernels/tensor_half/, type/instances.h. */
-/* The instances: pass, name, columns of a tile, stages of 64 k. A tile has 128 rows. */
+/* The instances: pass, name, columns of a tile, stages of 64 k, and fewer columns that a product may ask for. A
+   tile has 128 rows. */
 #ifndef TMM__HALF_WGMMA_LIST
-#define TMM__HALF_WGMMA_LIST(_) \
-    _(1, 128x256, 256, 4)       \
-    _(2, 128x128, 128, 6)       \
-    _(3, 128x192, 192, 4)
+#define TMM__HALF_WGMMA_LIST(_)     \
+    _(1, 128x256, 256, 4, 224, 208) \
+    _(2, 128x128, 128, 6, 128, 128) \
+    _(3, 128x192, 192, 4, 160, 160)
 #define TMM__HALF_WGMMA_COLS   (TMM__HALF_WGMMA_LIST(TMM__VALUE_1) 0)
 #define TMM__HALF_WGMMA_STAGES (TMM__HALF_WGMMA_LIST(TMM__VALUE_2) 0)
+#define TMM__HALF_WGMMA_FEWER  (TMM__HALF_WGMMA_LIST(TMM__VALUE_3) 0)
+#define TMM__HALF_WGMMA_FEWEST (TMM__HALF_WGMMA_LIST(TMM__VALUE_4) 0)
 /* Two blocks of a cluster copy half of B each: lines; or, if B does not lie along k and half of its columns
    are no whole boxes of 64, half of the k. */
 #define TMM__HALF_WGMMA_BY_K(cols) ((cols) % 128 != 0)
@@ -33,10 +36,10 @@ typedef struct tmm__half_job {
     tmm__after after;
 #endif
     float *partials;
-    int boxed_C;            /* TMA can store C */
-    int turned_A, turned_B; /* operands that do not lie along k */
-    int next_A, next_B;     /* 0: all products of the batch share it, else 1 */
-    int pairs_down, across; /* tiles: those of a cluster lie above each other */
+    int boxed_C;                   /* TMA can store C */
+    int turned_A, turned_B;        /* operands that do not lie along k */
+    int next_A, next_B;            /* 0: all products of the batch share it, else 1 */
+    int width, pairs_down, across; /* tiles: columns; those of a cluster lie above each other */
     int cluster, steps, items;
     int band;                /* rows of pairs that are walked together */
     int whole, rest, slices; /* items from `whole` on are slices, of the last `rest` tiles */
@@ -60,7 +63,7 @@ typedef struct tmm__half_item {
     int row, col, product, part, first, steps; /* part: the number of its partial sums; -1: none */
 } tmm__half_item;
 
-TMM__DEVICE tmm__half_item tmm__half_find(const tmm__half_job *job, int item, int rank, int cols)
+TMM__DEVICE tmm__half_item tmm__half_find(const tmm__half_job *job, int item, int rank)
 {
     tmm__half_item at;
     /* Of 32 bits without signs, and none where it is 1: divisions are what a block begins with. */
@@ -78,7 +81,7 @@ TMM__DEVICE tmm__half_item tmm__half_find(const tmm__half_job *job, int item, in
     if (job->triangle != 0)
         tmm__triangle_tile(job->triangle, job->squares, job->ratio_log2, &down, &across);
 #endif
-    at.row = (down * job->cluster + rank) * 128, at.col = across * cols;
+    at.row = (down * job->cluster + rank) * 128, at.col = across * job->width;
     at.product = slices == 1 ? turn : turn / slices, at.part = cut ? (int)turn : -1;
     /* There are 2^25 steps and 32 slices at most. */
     const unsigned slice = turn - at.product * slices, steps = job->steps;
@@ -133,6 +136,9 @@ TMM__DEVICE void tmm__half_boxes_wait(bool first)
         TMM__HALF_BOXES_WAIT(1);
 }
 
+/* Columns of a tile that are whole boxes of 64. */
+#define TMM__HALF_WHOLE(job, cols) ((cols) == 128 ? (cols) : (job)->width & ~63)
+
 #define TMM__CLUSTER_MEETS()                                 \
     asm volatile("barrier.cluster.arrive.release.aligned;\n" \
                  "barrier.cluster.wait.acquire.aligned;" ::  \
@@ -147,48 +153,49 @@ TMM__DEVICE void tmm__half_boxes_wait(bool first)
 #define TMM__H16(i)    TMM__H4(i), TMM__H4((i) + 4), TMM__H4((i) + 8), TMM__H4((i) + 12)
 #define TMM__H64(i)    TMM__H16(i), TMM__H16((i) + 16), TMM__H16((i) + 32), TMM__H16((i) + 48)
 #define TMM__H64_NAMES TMM__TEN() TMM__TEN(1) TMM__TEN(2) TMM__TEN(3) TMM__TEN(4) TMM__TEN(5)
-#define TMM__HALF_PRODUCT(type, turns_a, turns_b)                                               \
-    do {                                                                                        \
-        if (cols == 256)                                                                        \
-            asm volatile("{\n.reg .pred p;\nsetp.ne.b32 p, 1, 0;\n"                             \
-                         "wgmma.mma_async.sync.aligned.m64n256k16.f32." type "." type           \
-                         " {" TMM__H64_NAMES TMM__TEN(6) TMM__TEN(7) TMM__TEN(8) TMM__TEN(9)    \
-                             TMM__TEN(10)                                                       \
-                                 TMM__TEN(11) "%120, %121, %122, %123, %124, %125, "            \
-                                              "%126, %127}, %128, %129, p, 1, 1, " turns_a      \
-                                              ", " turns_b ";\n}"                               \
-                         : TMM__H64(0), TMM__H64(64)                                            \
-                         : "l"(a), "l"(b));                                                     \
-        else if (cols == 192)                                                                   \
-            asm volatile("{\n.reg .pred p;\nsetp.ne.b32 p, 1, 0;\n"                             \
-                         "wgmma.mma_async.sync.aligned.m64n192k16.f32." type "." type           \
-                         " {" TMM__H64_NAMES TMM__TEN(6) TMM__TEN(7) TMM__TEN(                  \
-                             8) "%90, %91, %92, %93, %94, %95}, %96, %97, p, 1, 1, " turns_a    \
-                                ", " turns_b ";\n}"                                             \
-                         : TMM__H64(0), TMM__H16(64), TMM__H16(80)                              \
-                         : "l"(a), "l"(b));                                                     \
-        else if (cols == 16)                                                                    \
-            asm volatile("{\n.reg .pred p;\nsetp.ne.b32 p, 1, 0;\n"                             \
-                         "wgmma.mma_async.sync.aligned.m64n16k16.f32." type "." type            \
-                         " {%0, %1, %2, %3, %4, %5, %6, %7}, %8, %9, p, 1, 1, " turns_a         \
-                         ", " turns_b ";\n}"                                                    \
-                         : TMM__H4(0), TMM__H4(4)                                               \
-                         : "l"(a), "l"(b));                                                     \
-        else if (cols == 64)                                                                    \
-            asm volatile("{\n.reg .pred p;\nsetp.ne.b32 p, 1, 0;\n"                             \
-                         "wgmma.mma_async.sync.aligned.m64n64k16.f32." type "." type            \
-                         " {" TMM__TEN() TMM__TEN(1)                                            \
-                             TMM__TEN(2) "%30, %31}, %32, %33, p, 1, 1, " turns_a ", " turns_b  \
-                                         ";\n}"                                                 \
-                         : TMM__H16(0), TMM__H16(16)                                            \
-                         : "l"(a), "l"(b));                                                     \
-        else                                                                                    \
-            asm volatile("{\n.reg .pred p;\nsetp.ne.b32 p, 1, 0;\n"                             \
-                         "wgmma.mma_async.sync.aligned.m64n128k16.f32." type "." type           \
-                         " {" TMM__H64_NAMES "%60, %61, %62, %63}, %64, %65, p, 1, 1, " turns_a \
-                         ", " turns_b ";\n}"                                                    \
-                         : TMM__H64(0)                                                          \
-                         : "l"(a), "l"(b));                                                     \
+/* One instruction: its columns, the names of its sums, the numbers of the descriptors behind them, the sums. */
+#define TMM__HALF_MULTIPLY(n, names, first, second, type, turns_a, turns_b, ...)           \
+    asm volatile("{\n.reg .pred p;\nsetp.ne.b32 p, 1, 0;\n"                                \
+                 "wgmma.mma_async.sync.aligned.m64n" n "k16.f32." type "." type " {" names \
+                 "}, %" first ", %" second ", p, 1, 1, " turns_a ", " turns_b ";\n}"       \
+                 : __VA_ARGS__                                                             \
+                 : "l"(a), "l"(b))
+#define TMM__H64_TO_100 TMM__H64_NAMES TMM__TEN(6) TMM__TEN(7) TMM__TEN(8) TMM__TEN(9)
+#define TMM__HALF_PRODUCT(type, ta, tb)                                                            \
+    do {                                                                                           \
+        if (cols == 256)                                                                           \
+            TMM__HALF_MULTIPLY("256",                                                              \
+                               TMM__H64_TO_100 TMM__TEN(10) TMM__TEN(11) "%120, %121, %122, "      \
+                                                                         "%123, %124, %125, "      \
+                                                                         "%126, %127",             \
+                               "128", "129", type, ta, tb, TMM__H64(0), TMM__H64(64));             \
+        else if (cols == 224)                                                                      \
+            TMM__HALF_MULTIPLY("224", TMM__H64_TO_100 TMM__TEN(10) "%110, %111", "112", "113",     \
+                               type, ta, tb, TMM__H64(0), TMM__H16(64), TMM__H16(80),              \
+                               TMM__H16(96));                                                      \
+        else if (cols == 208)                                                                      \
+            TMM__HALF_MULTIPLY("208", TMM__H64_TO_100 "%100, %101, %102, %103", "104", "105",      \
+                               type, ta, tb, TMM__H64(0), TMM__H16(64), TMM__H16(80), TMM__H4(96), \
+                               TMM__H4(100));                                                      \
+        else if (cols == 192)                                                                      \
+            TMM__HALF_MULTIPLY("192",                                                              \
+                               TMM__H64_NAMES TMM__TEN(6) TMM__TEN(7)                              \
+                                   TMM__TEN(8) "%90, %91, %92, %93, %94, %95",                     \
+                               "96", "97", type, ta, tb, TMM__H64(0), TMM__H16(64), TMM__H16(80)); \
+        else if (cols == 160)                                                                      \
+            TMM__HALF_MULTIPLY("160",                                                              \
+                               TMM__H64_NAMES TMM__TEN(6) "%70, %71, %72, %73, %74, %75, %76, "    \
+                                                          "%77, %78, %79",                         \
+                               "80", "81", type, ta, tb, TMM__H64(0), TMM__H16(64));               \
+        else if (cols == 16)                                                                       \
+            TMM__HALF_MULTIPLY("16", "%0, %1, %2, %3, %4, %5, %6, %7", "8", "9", type, ta, tb,     \
+                               TMM__H4(0), TMM__H4(4));                                            \
+        else if (cols == 64)                                                                       \
+            TMM__HALF_MULTIPLY("64", TMM__TEN() TMM__TEN(1) TMM__TEN(2) "%30, %31", "32", "33",    \
+                               type, ta, tb, TMM__H16(0), TMM__H16(16));                           \
+        else                                                                                       \
+            TMM__HALF_MULTIPLY("128", TMM__H64_NAMES "%60, %61, %62, %63", "64", "65", type, ta,   \
+                               tb, TMM__H64(0));                                                   \
     } while (0)
 #endif
 #endif
@@ -230,8 +237,8 @@ TMM__DEVICE void tmm__xhalf_step(float *c, unsigned at, int group, const int col
    group 1 has left the item before when it is woken up again. */
 TMM__DEVICE void tmm__xhalf_sum(float *c, int *stage, unsigned *parity, int steps, unsigned stages,
                                 unsigned fulls, unsigned empties, int group, int cluster,
-                                bool ahead, const int count, const int cols, const int turned_A,
-                                const int turned_B)
+                                bool ahead, const int count, const int stage_bytes, const int cols,
+                                const int turned_A, const int turned_B)
 {
     const int lane = threadIdx.x % 32;
     int before = -1;
@@ -239,7 +246,7 @@ TMM__DEVICE void tmm__xhalf_sum(float *c, int *stage, unsigned *parity, int step
     if (ahead && group == 1) asm volatile("bar.sync 1, 256;" ::: "memory");
 #pragma unroll 1
     for (int step = 0; step < steps; step++) {
-        const unsigned at = stages + *stage * ((128 + cols) * 128);
+        const unsigned at = stages + *stage * stage_bytes;
         tmm__barrier_wait(fulls + 8 * *stage, *parity);
         TMM__WGMMA_BEGIN();
         tmm__xhalf_step(c, at, group, cols, turned_A, turned_B);

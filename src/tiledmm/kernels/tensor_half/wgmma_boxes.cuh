@@ -59,17 +59,31 @@ TMM__DEVICE void tmm__xhalf_store_boxes(const tmm__half_map *map, const tmm__hal
     enum { PART = 128 / sizeof(TMM_OUT), SUMS = PART / 2 };
     const float alpha = job->alpha;
     const unsigned place = own + tmm__xhalf_box_place(threadIdx.x % 32);
+    const int width = job->width;
 #pragma unroll
     for (int part = 0; part < cols / PART; part++) {
         const unsigned box = part % 2 * 2048;
         float x[SUMS];
+        if (cols > 128 && part * PART >= width) continue;
+        const int over =
+            cols > 128 ? min(width - (part + 1) * PART, 0) : 0; /* the last box begins earlier */
 #pragma unroll
-        for (int i = 0; i < SUMS; i++) x[i] = __fmaf_rn(alpha, sum[part * SUMS + i], 0.0f);
+        for (int i = 0; i < SUMS; i++) x[i] = sum[part * SUMS + i];
+        if (cols > 128 && part * PART >= cols - 64 && part > 1) {
+#pragma unroll
+            for (int n = 1; n < PART / 16; n++) {
+                if (over != -16 * n) continue;
+#pragma unroll
+                for (int i = 0; i < SUMS; i++) x[i] = sum[part * SUMS + i - 8 * n];
+            }
+        }
+#pragma unroll
+        for (int i = 0; i < SUMS; i++) x[i] = __fmaf_rn(alpha, x[i], 0.0f);
         if (threadIdx.x % 32 == 0) tmm__half_boxes_wait(part == 0);
         __syncwarp();
 #pragma unroll
         for (int n = 0; n < SUMS; n += 16) tmm__xhalf_to_box((place ^ n * 4) + box, &x[n]);
-        tmm__xhalf_send_box(map, own + box, row, col + part * PART, product);
+        tmm__xhalf_send_box(map, own + box, row, col + part * PART + over, product);
     }
 }
 
@@ -259,7 +273,7 @@ TMM__DEVICE void tmm__xhalf_more_way(const tmm__half_map *map, const tmm__half_j
                                      tmm__xhalf_biases *biases, const int cols, const int terms)
 {
     enum { WIDE = sizeof(TMM_OUT) == 4, PART = WIDE ? 32 : 64 };
-    int row = at->row + warp * 16, last = at->col + cols;
+    int row = at->row + warp * 16, last = at->col + TMM__HALF_WHOLE(job, cols);
     bool of_D = false;
 #ifdef TMM_WITH_EPILOGUE
     of_D = terms < 0 && job->after.active && job->after.D != NULL;
@@ -386,7 +400,7 @@ TMM__DEVICE int tmm__xhalf_by_boxes(const tmm__half_job *job, const tmm__half_it
 {
     int way = job->beta != 0 ? TMM__HALF_MORE : TMM__HALF_BY_BOXES;
     if (!job->boxed_C || at->part >= 0) return TMM__HALF_BY_THREADS; /* partial sums */
-    if (job->N % (16 / sizeof(TMM_OUT)) != 0 && at->col + cols > job->N)
+    if (job->N % (16 / sizeof(TMM_OUT)) != 0 && at->col + job->width > job->N)
         return TMM__HALF_BY_THREADS;
 #ifdef TMM_EPILOGUE
     way = TMM__HALF_BY_THREADS;

@@ -7,8 +7,28 @@ enum {
 static_assert(TMM__HALF_WGMMA_COLS == 128 || TMM__HALF_WGMMA_COLS == 192 ||
                   TMM__HALF_WGMMA_COLS == 256,
               "TMM__HALF_WGMMA_LIST: a tile has 128, 192 or 256 columns");
+static_assert(TMM__HALF_WGMMA_COLS == 128
+                  ? TMM__HALF_WGMMA_FEWER == 128 && TMM__HALF_WGMMA_FEWEST == 128
+              : TMM__HALF_WGMMA_COLS == 192
+                  ? TMM__HALF_WGMMA_FEWER == 160 && TMM__HALF_WGMMA_FEWEST == 160
+                  : TMM__HALF_WGMMA_FEWER == 224 && TMM__HALF_WGMMA_FEWEST == 208,
+              "TMM__HALF_WGMMA_LIST: fewer columns are 160 of 192, 224 and 208 of 256");
 static_assert(TMM__HALF_WGMMA_STAGES >= 2 && tmm__half_wgmma_bytes <= 227 * 1024 - 256,
               "TMM__HALF_WGMMA_LIST: stages must be 2 at least, and fit into 227 KB");
+#define TMM__HALF_SUM_OF(cols, turned_A, turned_B)                                                \
+    tmm__xhalf_sum(sum, &stage, &parity, at.steps, stages, fulls, empties, group, cluster, ahead, \
+                   STAGES, STAGE, cols, turned_A, turned_B)
+#define TMM__HALF_SUM(cols)               \
+    do {                                  \
+        if (job.turned_A && job.turned_B) \
+            TMM__HALF_SUM_OF(cols, 1, 1); \
+        else if (job.turned_A)            \
+            TMM__HALF_SUM_OF(cols, 1, 0); \
+        else if (job.turned_B)            \
+            TMM__HALF_SUM_OF(cols, 0, 1); \
+        else                              \
+            TMM__HALF_SUM_OF(cols, 0, 0); \
+    } while (0)
 /* KERNEL TENSOR HALF by wgmma. 384 threads: one of the first warpgroup copies by TMA, two warpgroups
    multiply, 64 rows of the tile each. A stage is 64 k:
        A, 128 lines    [line][64 k], or two boxes of [64 k][64 lines] if it does not lie along k
@@ -28,6 +48,8 @@ TMM_KERNEL void __launch_bounds__(384, 1)
     enum {
         COLS = TMM__HALF_WGMMA_COLS,
         STAGES = TMM__HALF_WGMMA_STAGES,
+        FEWER = TMM__HALF_WGMMA_FEWER,
+        FEWEST = TMM__HALF_WGMMA_FEWEST,
         STAGE = (128 + COLS) * 128
     };
     const bool by_k = TMM__HALF_WGMMA_BY_K(COLS);
@@ -55,16 +77,18 @@ TMM_KERNEL void __launch_bounds__(384, 1)
     tmm__let_next_begin();
     if (threadIdx.x < 128) {
         asm volatile("setmaxnreg.dec.sync.aligned.u32 40;");
+        const int width = FEWER == COLS ? (int)COLS : job.width;
+        const int bytes = job.turned_B || FEWER == COLS ? (int)STAGE : (128 + width) * 128;
         const int mine = cluster == 1 ? 2 : 1, first = cluster == 1 ? 0 : rank; /* halves of B */
         for (int item = blockIdx.x / cluster; threadIdx.x == 0 && item < job.items; item += count) {
-            const tmm__half_item at = tmm__half_find(&job, item, rank, COLS);
+            const tmm__half_item at = tmm__half_find(&job, item, rank);
             tmm__wait_for_previous(); /* nothing of memory is read or written before */
             const int zA = at.product * job.next_A, zB = at.product * job.next_B;
             for (int step = 0; step < at.steps; step++) {
                 const unsigned to = stages + stage * STAGE, barrier = fulls + 8 * stage;
                 const int k = (at.first + step) * 64;
                 tmm__barrier_wait(empties + 8 * stage, parity ^ 1); /* at once, the first time */
-                tmm__barrier_expect(barrier, STAGE);
+                tmm__barrier_expect(barrier, bytes);
                 if (job.turned_A) {
                     tmm__half_box(to, &map_A, at.row, k, zA, barrier, 1);
                     tmm__half_box(to + 8192, &map_A, at.row + 64, k, zA, barrier, 1);
@@ -81,7 +105,8 @@ TMM_KERNEL void __launch_bounds__(384, 1)
                         tmm__half_box(toB + i * 8192, &map_B, col + i * 64, k, zB, barrier,
                                       (1 << cluster) - 1);
                     if (!job.turned_B)
-                        tmm__half_box(toB, &map_B, k, col, zB, barrier, (1 << cluster) - 1);
+                        tmm__half_box(to + 16384 + half * (width * 64), &map_B, k,
+                                      at.col + half * (width / 2), zB, barrier, (1 << cluster) - 1);
                 }
                 if (++stage == STAGES) stage = 0, parity ^= 1;
             }
@@ -92,7 +117,7 @@ TMM_KERNEL void __launch_bounds__(384, 1)
         const int own = STAGES * STAGE + warp * 4096;
         const bool ahead = job.items > count;
         for (int item = blockIdx.x / cluster; item < job.items; item += count) {
-            const tmm__half_item at = tmm__half_find(&job, item, rank, COLS);
+            const tmm__half_item at = tmm__half_find(&job, item, rank);
             tmm__wait_for_previous();
             if (job.beta != 0 && at.part < 0)
                 tmm__xhalf_ask(C + at.product * job.batchC, job.ldc, &job, at.row + warp * 16,
@@ -108,28 +133,27 @@ TMM_KERNEL void __launch_bounds__(384, 1)
             float sum[COLS / 2];
 #pragma unroll
             for (int i = 0; i < COLS / 2; i++) sum[i] = 0;
-            if (job.turned_A && job.turned_B)
-                tmm__xhalf_sum(sum, &stage, &parity, at.steps, stages, fulls, empties, group,
-                               cluster, ahead, STAGES, COLS, 1, 1);
-            else if (job.turned_A)
-                tmm__xhalf_sum(sum, &stage, &parity, at.steps, stages, fulls, empties, group,
-                               cluster, ahead, STAGES, COLS, 1, 0);
-            else if (job.turned_B)
-                tmm__xhalf_sum(sum, &stage, &parity, at.steps, stages, fulls, empties, group,
-                               cluster, ahead, STAGES, COLS, 0, 1);
+            /* An instruction has a constant number of columns, so the loop stands there for each. */
+            if (FEWER == COLS || job.width == COLS)
+                TMM__HALF_SUM(COLS);
+            else if (FEWEST == FEWER || job.width == FEWER)
+                TMM__HALF_SUM(FEWER);
             else
-                tmm__xhalf_sum(sum, &stage, &parity, at.steps, stages, fulls, empties, group,
-                               cluster, ahead, STAGES, COLS, 0, 0);
+                TMM__HALF_SUM(FEWEST);
             const int way = tmm__xhalf_by_boxes(&job, &at, COLS);
+            int begin = 0; /* of the columns that threads store */
             if (way == TMM__HALF_MORE) {
                 tmm__xhalf_more_boxes(&map_C, &job, C, stages + own, sum, &at, warp, &biases, COLS);
+                begin = TMM__HALF_WHOLE(&job, COLS);
             } else if (way == TMM__HALF_BY_BOXES) {
                 tmm__xhalf_store_boxes(&map_C, &job, stages + own, sum, at.row + warp * 16, at.col,
                                        at.product, COLS);
-            } else {
+                begin = COLS;
+            }
+            if (FEWER == COLS ? begin == 0 : begin < job.width) {
                 if (lane == 0) TMM__HALF_BOXES_WAIT(0);
                 tmm__xhalf_store(&job, C, (float *)(tmm__memory + skip + own), sum, &at, warp,
-                                 COLS);
+                                 begin, COLS);
             }
         }
         if (lane == 0) TMM__HALF_BOXES_WAIT(0);

@@ -159,12 +159,12 @@ TMM__DEVICE void tmm__xhalf_store_rows(const tmm__half_job *job, TMM_OUT *c, con
    64 through its shared memory. Little code: what runs once a tile is fetched from L2, and 88 KB of
    it, 64 sums unrolled, took 20 us. Fragments of sums: see tmm__wgmma. */
 TMM__DEVICE void tmm__xhalf_store(const tmm__half_job *job, TMM_OUT *C, float *own,
-                                  const float *sum, const tmm__half_item *at, int warp,
+                                  const float *sum, const tmm__half_item *at, int warp, int begin,
                                   const int cols)
 {
     const int lane = threadIdx.x % 32, row = at->row + warp * 16;
     const int rows = (int)min(job->M - row, 16ll);
-    const int left = (int)min(job->N - at->col, (long long)cols);
+    const int left = (int)min(job->N - at->col, (long long)job->width);
     const long long product = at->product;
     const int place = TMM__HALF_PLACE(lane / 4, lane % 4 * 2);
     float *partials = NULL;
@@ -177,11 +177,11 @@ TMM__DEVICE void tmm__xhalf_store(const tmm__half_job *job, TMM_OUT *C, float *o
     const bool fours =
         ((size_t)C | (size_t)job->ldc * sizeof(TMM_OUT)) % (4 * sizeof(TMM_OUT)) == 0;
 #pragma unroll 1
-    for (int first = 0; first < left && rows > 0; first += 64) {
+    for (int first = begin; first < left && rows > 0; first += 64) {
         __syncwarp();
 #pragma unroll
         for (int part = 0; part < cols / 64; part++) {
-            if (first != part * 64) continue;
+            if (first - begin != part * 64) continue;
 #pragma unroll
             for (int i = 0; i < 16; i++) {
                 const float *two = &sum[(part * 32 + 2 * i) % (cols / 2)];
