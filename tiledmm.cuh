@@ -13104,7 +13104,6 @@ TMM__DEVICE void tmm__half_thin_plainly(const tmm__half_thin_job *job, unsigned 
                 tmm__half_thin_align(to + n * 16384, slot + behind[n], &of[n],
                                      (unsigned)job->plain[n].ld * 2,
                                      n == 0 ? job->turned_large : job->turned_thin);
-        asm volatile("fence.proxy.async.shared::cta;" ::: "memory");
         __syncwarp();
         if (threadIdx.x % 32 == 0) tmm__barrier_arrive_at(fulls + 8 * stage, rank);
         if (++stage == job->stages) stage = 0, parity ^= 1;
@@ -13156,6 +13155,8 @@ TMM__DEVICE void tmm__xhalf_thin_sum(float *c, const tmm__half_thin_job *job, in
 #pragma unroll 1
     for (int step = 0; step < steps; step++) {
         tmm__barrier_wait(fulls + 8 * stage, parity);
+        /* What threads have stored. It waits for all copies of a warp: not those that copy ahead. */
+        if (job->full > 1) asm volatile("fence.proxy.async.shared::cta;" ::: "memory");
         TMM__WGMMA_BEGIN();
         tmm__xhalf_step(c, at, group, cols, turned_large, turned_thin);
         TMM__WGMMA_COMMIT();
@@ -19164,7 +19165,8 @@ typedef struct tmm__xhalf__thins {
     double thin, large, steps, batch, processors; /* lines, steps of 64 k */
     double memory;                                /* nanoseconds of it, */
     int from_memory, aligned; /* if L2 does not hold all; are lines 128 bytes apart? */
-    int plain, cuts;          /* is an operand off 16 bytes? May k be cut? */
+    int plain, cuts,
+        turned; /* is an operand off 16 bytes? May k be cut? Does the large one not lie along k? */
     const int *clusters;
 } tmm__xhalf__thins;
 
@@ -19234,8 +19236,8 @@ static inline double tmm__xhalf_thin_time(const tmm__xhalf__thins *p, const tmm_
     const double together = w->on_one > 1 && share > 1 ? 2 : 1;
     double step = fmax(t->half_thin.latency / w->stages, together * t->half_thin.step[kind]);
     if (p->plain)
-        step = fmax(step, t->half_thin.step[3] * w->slots / (144 << 9));
-    else if (!p->aligned)
+        step = fmax(step, t->half_thin.step[3] * (1 + w->slots / 8e4));
+    else if (!p->aligned || (p->turned && w->high % 64 != 0)) /* two lines of memory for one */
         step *= t->half_thin.slower;
     const double lines = fmin(w->cols, p->thin) * fmin(w->high, p->large) / TMM__HALF_THIN_LINES;
     const double store = w->parts > 1 ? 0 : together * t->half_thin.tile[2] * lines;
@@ -19251,8 +19253,7 @@ static inline double tmm__xhalf_thin_time(const tmm__xhalf__thins *p, const tmm_
         memory *= 1 + t->half_thin.asked[2] * (share * p->processors / blocks - 1);
     }
     time += tmm__overlapped(busy, memory);
-    if (w->parts > 1)
-        time += t->half_thin.cluster[0] + t->half_thin.cluster[1] * fmin(p->thin, w->cols);
+    if (w->parts > 1) time += t->half_thin.cluster[0] + t->half_thin.cluster[1] * lines;
     if (w->slices > 1)
         time += t->half_thin.sum[0] +
                 t->half_thin.sum[1] * 4 * w->slices * p->thin * p->large * p->batch;
@@ -19269,6 +19270,7 @@ static inline void tmm__xhalf_thin_plan(const tmm__xproduct *p, tmm__plan *c)
     double first = device->gpu.launch + t->half_thin.tile[0];
     q.thin = (double)tmm__min(p->M, p->N), q.large = (double)(p->M + p->N) - q.thin;
     q.steps = (double)((p->K + 63) / 64), q.batch = p->batch, q.processors = load.processors;
+    q.turned = p->M > p->N ? p->csA != 1 : p->rsB != 1;
     q.cuts = (p->allowed & TMM__CUT_K) && device->pools;
     const double tiles = ceil(q.thin / 16) * ceil(q.large / 32);
     if (TMM__TRIANGLE(p) || tiles * 256 > INT_MAX) return;

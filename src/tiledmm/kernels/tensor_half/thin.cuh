@@ -247,7 +247,6 @@ TMM__DEVICE void tmm__half_thin_plainly(const tmm__half_thin_job *job, unsigned 
                 tmm__half_thin_align(to + n * 16384, slot + behind[n], &of[n],
                                      (unsigned)job->plain[n].ld * 2,
                                      n == 0 ? job->turned_large : job->turned_thin);
-        asm volatile("fence.proxy.async.shared::cta;" ::: "memory");
         __syncwarp();
         if (threadIdx.x % 32 == 0) tmm__barrier_arrive_at(fulls + 8 * stage, rank);
         if (++stage == job->stages) stage = 0, parity ^= 1;
@@ -299,6 +298,8 @@ TMM__DEVICE void tmm__xhalf_thin_sum(float *c, const tmm__half_thin_job *job, in
 #pragma unroll 1
     for (int step = 0; step < steps; step++) {
         tmm__barrier_wait(fulls + 8 * stage, parity);
+        /* What threads have stored. It waits for all copies of a warp: not those that copy ahead. */
+        if (job->full > 1) asm volatile("fence.proxy.async.shared::cta;" ::: "memory");
         TMM__WGMMA_BEGIN();
         tmm__xhalf_step(c, at, group, cols, turned_large, turned_thin);
         TMM__WGMMA_COMMIT();
