@@ -3224,6 +3224,7 @@ static inline tmm_status tmm__blame_operand(const tmm__operands *o, tmm_status s
 #define TMM__VALUE_2(pass, name, a, ...)       TMM__PASS == pass ? TMM__HEAD(__VA_ARGS__, 0):
 #define TMM__VALUE_3(pass, name, a, b, ...)    TMM__PASS == pass ? TMM__HEAD(__VA_ARGS__, 0):
 #define TMM__VALUE_4(pass, name, a, b, c, ...) TMM__PASS == pass ? TMM__HEAD(__VA_ARGS__, 0):
+#define TMM__VALUE_5(pass, name, a, b, c, d, ...) TMM__PASS == pass ? TMM__HEAD(__VA_ARGS__, 0):
 
 /* The name of this pass's instance: TMM__INSTANCE(gemm_small_, SMALL) is tmm_sgemm_small_16x32 in
    pass 2 of float. Only where both numbers are the same does TMM__SAME_ put a second argument. */
@@ -3387,6 +3388,7 @@ static inline tmm_status tmm__blame_operand(const tmm__operands *o, tmm_status s
 #define tmm__xhalf__wgmma     TMM_FN(gemm__half_wgmma_instance)
 #define tmm__xhalf_align      TMM_FN(gemm__half_align)
 #define tmm__xhalf_boxed      TMM_FN(gemm__half_boxed)
+#define tmm__xhalf_boxed_C    TMM_FN(gemm__half_boxed_C)
 #define tmm__xhalf_by_wgmma   TMM_FN(gemm__half_by_wgmma)
 #define tmm__xhalf_copied     TMM_FN(gemm__half_copied)
 #define tmm__xhalf_copies     TMM_FN(gemm__half_copies)
@@ -3397,6 +3399,7 @@ static inline tmm_status tmm__blame_operand(const tmm__operands *o, tmm_status s
 #define tmm__xhalf_map_C      TMM_FN(gemm__half_map_C)
 #define tmm__xhalf_mma_plan   TMM_FN(gemm__half_mma_plan)
 #define tmm__xhalf_packs      TMM_FN(gemm__half_packs)
+#define tmm__xhalf_plain      TMM_FN(gemm__half_plain)
 #define tmm__xhalf_run_wgmma  TMM_FN(gemm__half_run_wgmma)
 #define tmm__xhalf_thin       TMM_FN(gemm__half_thin)
 #define tmm__xhalf_thin_way   TMM_FN(gemm__half_thin_way)
@@ -11780,22 +11783,25 @@ TMM_KERNEL void __launch_bounds__(tmm__half_threads, TMM__HALF_BLOCKS)
 #endif
 /* src/tiledmm/kernels/tensor_half/wgmma.cuh. Elements of 16 bits by wgmma and TMA, for sm_90a.
    Uses: kernels/common/tensor_ptx.cuh, once/. Used by: kernels/tensor_half/, type/instances.h. */
-/* The instances: pass, name, columns of a tile, stages of 64 k, and fewer columns that a product may ask for. A
-   tile has 128 rows. */
+/* The instances: pass, name, rows and columns of a tile, stages of 64 k, and fewer columns that a product may ask
+   for. That of 192 rows stores alpha A B by TMA, and nothing else: its threads have few registers. */
 #ifndef TMM__HALF_WGMMA_LIST
-#define TMM__HALF_WGMMA_LIST(_)     \
-    _(1, 128x256, 256, 4, 224, 208) \
-    _(2, 128x128, 128, 6, 128, 128) \
-    _(3, 128x192, 192, 4, 160, 160)
-#define TMM__HALF_WGMMA_COLS   (TMM__HALF_WGMMA_LIST(TMM__VALUE_1) 0)
-#define TMM__HALF_WGMMA_STAGES (TMM__HALF_WGMMA_LIST(TMM__VALUE_2) 0)
-#define TMM__HALF_WGMMA_FEWER  (TMM__HALF_WGMMA_LIST(TMM__VALUE_3) 0)
-#define TMM__HALF_WGMMA_FEWEST (TMM__HALF_WGMMA_LIST(TMM__VALUE_4) 0)
+#define TMM__HALF_WGMMA_LIST(_)          \
+    _(1, 128x256, 128, 256, 4, 224, 208) \
+    _(2, 128x128, 128, 128, 6, 128, 128) \
+    _(3, 128x192, 128, 192, 4, 160, 160) \
+    _(4, 192x192, 192, 192, 3, 192, 192)
+#define TMM__HALF_WGMMA_ROWS   (TMM__HALF_WGMMA_LIST(TMM__VALUE_1) 0)
+#define TMM__HALF_WGMMA_COLS   (TMM__HALF_WGMMA_LIST(TMM__VALUE_2) 0)
+#define TMM__HALF_WGMMA_STAGES (TMM__HALF_WGMMA_LIST(TMM__VALUE_3) 0)
+#define TMM__HALF_WGMMA_FEWER  (TMM__HALF_WGMMA_LIST(TMM__VALUE_4) 0)
+#define TMM__HALF_WGMMA_FEWEST (TMM__HALF_WGMMA_LIST(TMM__VALUE_5) 0)
 /* Two blocks of a cluster copy half of B each: lines; or, if B does not lie along k and half of its columns
    are no whole boxes of 64, half of the k. */
 #define TMM__HALF_WGMMA_BY_K(cols) ((cols) % 128 != 0)
-/* Shared memory: the stages, to which 1024 bytes align, and 4 KB through which each of 8 warps stores. */
-#define TMM__HALF_WGMMA_BYTES(cols, stages) ((stages) * (128 + (cols)) * 128 + 1024 + 8 * 4096)
+/* Shared memory: the stages, to which 1024 bytes align, and 4 KB through which each warp stores its 16 rows. */
+#define TMM__HALF_WGMMA_BYTES(rows, cols, stages) \
+    ((stages) * ((rows) + (cols)) * 128 + 1024 + (rows) / 16 * 4096)
 #endif
 
 #if defined(TMM__PASS) && TMM__EMIT_TYPE && TMM__HALF_TENSOR && !defined(TMM__HALF_ONCE)
@@ -11816,10 +11822,11 @@ typedef struct tmm__half_job {
     tmm__after after;
 #endif
     float *partials;
-    int boxed_C;                   /* TMA can store C */
-    int turned_A, turned_B;        /* operands that do not lie along k */
-    int next_A, next_B;            /* 0: all products of the batch share it, else 1 */
-    int width, pairs_down, across; /* tiles: columns; those of a cluster lie above each other */
+    int boxed_C;            /* TMA can store C */
+    int turned_A, turned_B; /* operands that do not lie along k */
+    int next_A, next_B;     /* 0: all products of the batch share it, else 1 */
+    int rows, width, pairs_down,
+        across; /* of a tile; tiles: those of a cluster lie above each other */
     int cluster, steps, items;
     int band;                /* rows of pairs that are walked together */
     int whole, rest, slices; /* items from `whole` on are slices, of the last `rest` tiles */
@@ -11861,7 +11868,7 @@ TMM__DEVICE tmm__half_item tmm__half_find(const tmm__half_job *job, int item, in
     if (job->triangle != 0)
         tmm__triangle_tile(job->triangle, job->squares, job->ratio_log2, &down, &across);
 #endif
-    at.row = (down * job->cluster + rank) * 128, at.col = across * job->width;
+    at.row = (down * job->cluster + rank) * job->rows, at.col = across * job->width;
     at.product = slices == 1 ? turn : turn / slices, at.part = cut ? (int)turn : -1;
     /* There are 2^25 steps and 32 slices at most. */
     const unsigned slice = turn - at.product * slices, steps = job->steps;
@@ -11987,14 +11994,15 @@ TMM__DEVICE void tmm__half_boxes_wait(bool first)
 #define TMM__HALF_TYPE "bf16"
 #endif
 /* The products of a stage of 64 k, which is at `at`: rows 64 `group` on, `cols` columns. */
-TMM__DEVICE void tmm__xhalf_step(float *c, unsigned at, int group, const int cols,
+TMM__DEVICE void tmm__xhalf_step(float *c, unsigned at, int group, const int rows, const int cols,
                                  const int turned_A, const int turned_B)
 {
     /* A tenth of the instructions of a step made descriptors, each from its address: now the low words of
        the first ones are added to. Columns of B that lie along them are 8192 bytes further on each 64. */
     const unsigned long long all = tmm__descriptor(0) - (1ull << 16);
     const unsigned first_A = (unsigned)tmm__descriptor(at + group * 8192);
-    const unsigned first_B = (unsigned)tmm__descriptor(at + 16384) + (turned_B ? 511u << 16 : 0);
+    const unsigned first_B =
+        (unsigned)tmm__descriptor(at + rows * 128) + (turned_B ? 511u << 16 : 0);
 #pragma unroll
     for (int k = 0; k < 4; k++) {
         const unsigned long long a = all | (first_A + k * (turned_A ? 128 : 2));
@@ -12012,26 +12020,27 @@ TMM__DEVICE void tmm__xhalf_step(float *c, unsigned at, int group, const int col
 
 /* All steps of an item, into the sums of a warpgroup: rows 64 `group` on. Stages go round from *stage on,
    with *parity. The products of a stage run while the next one is awaited.
-   If there are items behind this one, group 0 runs two steps `ahead` of group 1, which it wakes up: so
+   If there are items behind this one, group 0 runs two steps `ahead` of the others, which it wakes up: so
    each stores its sums while the other one multiplies. Items need as many steps as there are stages: then
-   group 1 has left the item before when it is woken up again. */
+   they have left the item before when they are woken up again. */
 TMM__DEVICE void tmm__xhalf_sum(float *c, int *stage, unsigned *parity, int steps, unsigned stages,
                                 unsigned fulls, unsigned empties, int group, int cluster,
-                                bool ahead, const int count, const int stage_bytes, const int cols,
-                                const int turned_A, const int turned_B)
+                                bool ahead, const int count, const int stage_bytes, const int rows,
+                                const int cols, const int turned_A, const int turned_B)
 {
     const int lane = threadIdx.x % 32;
     int before = -1;
     ahead = ahead && steps >= count;
-    if (ahead && group == 1) asm volatile("bar.sync 1, 256;" ::: "memory");
+    if (ahead && group > 0) asm volatile("bar.sync 1, %0;" ::"r"(2 * rows) : "memory");
 #pragma unroll 1
     for (int step = 0; step < steps; step++) {
         const unsigned at = stages + *stage * stage_bytes;
         tmm__barrier_wait(fulls + 8 * *stage, *parity);
         TMM__WGMMA_BEGIN();
-        tmm__xhalf_step(c, at, group, cols, turned_A, turned_B);
+        tmm__xhalf_step(c, at, group, rows, cols, turned_A, turned_B);
         TMM__WGMMA_COMMIT();
-        if (ahead && group == 0 && step == 1) asm volatile("bar.arrive 1, 256;" ::: "memory");
+        if (ahead && group == 0 && step == 1)
+            asm volatile("bar.arrive 1, %0;" ::"r"(2 * rows) : "memory");
         TMM__WGMMA_WAIT(1);
         if (before >= 0 && lane < cluster) tmm__barrier_arrive_at(empties + 8 * before, lane);
         before = *stage;
@@ -12692,22 +12701,26 @@ TMM__DEVICE int tmm__xhalf_by_boxes(const tmm__half_job *job, const tmm__half_it
    Uses: kernels/common/tensor_ptx.cuh, kernels/tensor_half/, once/. Used by: launch.h. */
 #if defined(TMM__PASS) && TMM__HALF_TENSOR && (TMM__HALF_WGMMA_LIST(TMM__IN_PASS) 0)
 enum {
-    tmm__half_wgmma_bytes = TMM__HALF_WGMMA_BYTES(TMM__HALF_WGMMA_COLS, TMM__HALF_WGMMA_STAGES)
+    tmm__half_wgmma_bytes =
+        TMM__HALF_WGMMA_BYTES(TMM__HALF_WGMMA_ROWS, TMM__HALF_WGMMA_COLS, TMM__HALF_WGMMA_STAGES)
 };
-static_assert(TMM__HALF_WGMMA_COLS == 128 || TMM__HALF_WGMMA_COLS == 192 ||
-                  TMM__HALF_WGMMA_COLS == 256,
-              "TMM__HALF_WGMMA_LIST: a tile has 128, 192 or 256 columns");
-static_assert(TMM__HALF_WGMMA_COLS == 128
-                  ? TMM__HALF_WGMMA_FEWER == 128 && TMM__HALF_WGMMA_FEWEST == 128
-              : TMM__HALF_WGMMA_COLS == 192
-                  ? TMM__HALF_WGMMA_FEWER == 160 && TMM__HALF_WGMMA_FEWEST == 160
-                  : TMM__HALF_WGMMA_FEWER == 224 && TMM__HALF_WGMMA_FEWEST == 208,
+static_assert(TMM__HALF_WGMMA_ROWS == 192
+                  ? TMM__HALF_WGMMA_COLS == 192
+                  : TMM__HALF_WGMMA_ROWS == 128 &&
+                        (TMM__HALF_WGMMA_COLS == 128 || TMM__HALF_WGMMA_COLS == 192 ||
+                         TMM__HALF_WGMMA_COLS == 256),
+              "TMM__HALF_WGMMA_LIST: a tile has 128 x 128, 192 or 256, or 192 x 192");
+static_assert(TMM__HALF_WGMMA_COLS == 256
+                  ? TMM__HALF_WGMMA_FEWER == 224 && TMM__HALF_WGMMA_FEWEST == 208
+                  : TMM__HALF_WGMMA_FEWEST == TMM__HALF_WGMMA_FEWER &&
+                        (TMM__HALF_WGMMA_FEWER == TMM__HALF_WGMMA_COLS ||
+                         TMM__HALF_WGMMA_FEWER == 160),
               "TMM__HALF_WGMMA_LIST: fewer columns are 160 of 192, 224 and 208 of 256");
 static_assert(TMM__HALF_WGMMA_STAGES >= 2 && tmm__half_wgmma_bytes <= 227 * 1024 - 256,
               "TMM__HALF_WGMMA_LIST: stages must be 2 at least, and fit into 227 KB");
 #define TMM__HALF_SUM_OF(cols, turned_A, turned_B)                                                \
     tmm__xhalf_sum(sum, &stage, &parity, at.steps, stages, fulls, empties, group, cluster, ahead, \
-                   STAGES, STAGE, cols, turned_A, turned_B)
+                   STAGES, STAGE, ROWS, cols, turned_A, turned_B)
 #define TMM__HALF_SUM(cols)               \
     do {                                  \
         if (job.turned_A && job.turned_B) \
@@ -12728,7 +12741,7 @@ static_assert(TMM__HALF_WGMMA_STAGES >= 2 && tmm__half_wgmma_bytes <= 227 * 1024
 
    A step of 128 x 256 is 4.2 million operations; a block copies 32 KB for it from L2: 131 a byte. Tensor
    cores read B once for 64 rows. They bound it where K is long; below, filling and storing count. */
-TMM_KERNEL void __launch_bounds__(384, 1)
+TMM_KERNEL void __launch_bounds__(128 + 2 * TMM__HALF_WGMMA_ROWS, 1)
     tmm__gemm_half_wgmma(const TMM__GRID_CONSTANT tmm__half_map map_A,
                          const TMM__GRID_CONSTANT tmm__half_map map_B,
                          const TMM__GRID_CONSTANT tmm__half_map map_C, TMM_OUT *__restrict__ C,
@@ -12736,11 +12749,13 @@ TMM_KERNEL void __launch_bounds__(384, 1)
 {
 #if TMM__WGMMA
     enum {
+        ROWS = TMM__HALF_WGMMA_ROWS,
+        PLAIN = ROWS == 192,
         COLS = TMM__HALF_WGMMA_COLS,
         STAGES = TMM__HALF_WGMMA_STAGES,
         FEWER = TMM__HALF_WGMMA_FEWER,
         FEWEST = TMM__HALF_WGMMA_FEWEST,
-        STAGE = (128 + COLS) * 128
+        STAGE = (ROWS + COLS) * 128
     };
     const bool by_k = TMM__HALF_WGMMA_BY_K(COLS);
     extern __shared__ __align__(16) unsigned char tmm__memory[];
@@ -12757,7 +12772,7 @@ TMM_KERNEL void __launch_bounds__(384, 1)
         tmm__half_prefetch(&map_A), tmm__half_prefetch(&map_B);
         for (int n = 0; n < STAGES; n++) {
             tmm__barrier_init(fulls + 8 * n, 1);
-            tmm__barrier_init(empties + 8 * n, 8 * cluster);
+            tmm__barrier_init(empties + 8 * n, ROWS / 16 * cluster);
         }
         asm volatile("fence.mbarrier_init.release.cluster;\nfence.proxy.async.shared::cta;" ::
                          : "memory");
@@ -12768,7 +12783,7 @@ TMM_KERNEL void __launch_bounds__(384, 1)
     if (threadIdx.x < 128) {
         asm volatile("setmaxnreg.dec.sync.aligned.u32 40;");
         const int width = FEWER == COLS ? (int)COLS : job.width;
-        const int bytes = job.turned_B || FEWER == COLS ? (int)STAGE : (128 + width) * 128;
+        const int bytes = job.turned_B || FEWER == COLS ? (int)STAGE : (ROWS + width) * 128;
         const int mine = cluster == 1 ? 2 : 1, first = cluster == 1 ? 0 : rank; /* halves of B */
         for (int item = blockIdx.x / cluster; threadIdx.x == 0 && item < job.items; item += count) {
             const tmm__half_item at = tmm__half_find(&job, item, rank);
@@ -12780,46 +12795,50 @@ TMM_KERNEL void __launch_bounds__(384, 1)
                 tmm__barrier_wait(empties + 8 * stage, parity ^ 1); /* at once, the first time */
                 tmm__barrier_expect(barrier, bytes);
                 if (job.turned_A) {
-                    tmm__half_box(to, &map_A, at.row, k, zA, barrier, 1);
-                    tmm__half_box(to + 8192, &map_A, at.row + 64, k, zA, barrier, 1);
+                    for (int i = 0; i < ROWS / 64; i++)
+                        tmm__half_box(to + i * 8192, &map_A, at.row + i * 64, k, zA, barrier, 1);
                 } else {
                     tmm__half_box(to, &map_A, k, at.row, zA, barrier, 1);
                 }
                 for (int half = first; half < first + mine; half++) {
-                    const unsigned toB = to + 16384 + half * (COLS * 64);
+                    const unsigned toB = to + ROWS * 128 + half * (COLS * 64);
                     const int col = at.col + half * (COLS / 2);
                     for (int i = 0; by_k && job.turned_B && i < COLS / 64; i++)
-                        tmm__half_box(to + 16384 + i * 8192 + half * 4096, &map_B, at.col + i * 64,
-                                      k + half * 32, zB, barrier, (1 << cluster) - 1);
+                        tmm__half_box(to + ROWS * 128 + i * 8192 + half * 4096, &map_B,
+                                      at.col + i * 64, k + half * 32, zB, barrier,
+                                      (1 << cluster) - 1);
                     for (int i = 0; !by_k && job.turned_B && i < COLS / 128; i++)
                         tmm__half_box(toB + i * 8192, &map_B, col + i * 64, k, zB, barrier,
                                       (1 << cluster) - 1);
                     if (!job.turned_B)
-                        tmm__half_box(to + 16384 + half * (width * 64), &map_B, k,
+                        tmm__half_box(to + ROWS * 128 + half * (width * 64), &map_B, k,
                                       at.col + half * (width / 2), zB, barrier, (1 << cluster) - 1);
                 }
                 if (++stage == STAGES) stage = 0, parity ^= 1;
             }
         }
     } else {
-        asm volatile("setmaxnreg.inc.sync.aligned.u32 232;");
+        if (ROWS == 192)
+            asm volatile("setmaxnreg.inc.sync.aligned.u32 152;");
+        else
+            asm volatile("setmaxnreg.inc.sync.aligned.u32 232;");
         const int warp = threadIdx.x / 32 - 4, group = warp / 4;
         const int own = STAGES * STAGE + warp * 4096;
         const bool ahead = job.items > count;
         for (int item = blockIdx.x / cluster; item < job.items; item += count) {
             const tmm__half_item at = tmm__half_find(&job, item, rank);
             tmm__wait_for_previous();
-            if (job.beta != 0 && at.part < 0)
+            if (!PLAIN && job.beta != 0 && at.part < 0)
                 tmm__xhalf_ask(C + at.product * job.batchC, job.ldc, &job, at.row + warp * 16,
                                at.col, COLS);
 #ifdef TMM_WITH_EPILOGUE
-            if (job.after.active && job.after.D != NULL && at.part < 0)
+            if (!PLAIN && job.after.active && job.after.D != NULL && at.part < 0)
                 tmm__xhalf_ask((const TMM_OUT *)job.after.D +
                                    (job.after.product + at.product) * job.after.strideD,
                                job.after.ldd, &job, at.row + warp * 16, at.col, COLS);
 #endif
             tmm__xhalf_biases biases;
-            tmm__xhalf_load_biases(&biases, &job, &at, warp, COLS);
+            if (!PLAIN) tmm__xhalf_load_biases(&biases, &job, &at, warp, COLS);
             float sum[COLS / 2];
 #pragma unroll
             for (int i = 0; i < COLS / 2; i++) sum[i] = 0;
@@ -12830,7 +12849,7 @@ TMM_KERNEL void __launch_bounds__(384, 1)
                 TMM__HALF_SUM(FEWER);
             else
                 TMM__HALF_SUM(FEWEST);
-            const int way = tmm__xhalf_by_boxes(&job, &at, COLS);
+            const int way = PLAIN ? (int)TMM__HALF_BY_BOXES : tmm__xhalf_by_boxes(&job, &at, COLS);
             int begin = 0; /* of the columns that threads store */
             if (way == TMM__HALF_MORE) {
                 tmm__xhalf_more_boxes(&map_C, &job, C, stages + own, sum, &at, warp, &biases, COLS);
@@ -12840,7 +12859,7 @@ TMM_KERNEL void __launch_bounds__(384, 1)
                                        at.product, COLS);
                 begin = COLS;
             }
-            if (FEWER == COLS ? begin == 0 : begin < job.width) {
+            if (!PLAIN && (FEWER == COLS ? begin == 0 : begin < job.width)) {
                 if (lane == 0) TMM__HALF_BOXES_WAIT(0);
                 tmm__xhalf_store(&job, C, (float *)(tmm__memory + skip + own), sum, &at, warp,
                                  begin, COLS);
@@ -13158,7 +13177,7 @@ TMM__DEVICE void tmm__xhalf_thin_sum(float *c, const tmm__half_thin_job *job, in
         /* What threads have stored. It waits for all copies of a warp: not those that copy ahead. */
         if (job->full > 1) asm volatile("fence.proxy.async.shared::cta;" ::: "memory");
         TMM__WGMMA_BEGIN();
-        tmm__xhalf_step(c, at, group, cols, turned_large, turned_thin);
+        tmm__xhalf_step(c, at, group, 128, cols, turned_large, turned_thin);
         TMM__WGMMA_COMMIT();
         TMM__WGMMA_WAIT(0);
         if (lane == 0)
@@ -18666,14 +18685,15 @@ static inline tmm__map_maker tmm__xmap_maker(void)
 
 /* An instance by wgmma. */
 typedef struct tmm__xhalf__wgmma {
-    int cols, bytes;
+    int rows, cols, bytes;
     const void *kernel;
 } tmm__xhalf__wgmma;
 
 static inline const tmm__xhalf__wgmma *tmm__xhalf_wgmma(int n)
 {
-#define TMM__ROW(pass, name, cols, stages, fewer, fewest) \
-    {cols, TMM__HALF_WGMMA_BYTES(cols, stages), (const void *)TMM_FN(gemm_half_wgmma_##name)},
+#define TMM__ROW(pass, name, rows, cols, stages, fewer, fewest) \
+    {rows, cols, TMM__HALF_WGMMA_BYTES(rows, cols, stages),     \
+     (const void *)TMM_FN(gemm_half_wgmma_##name)},
     static const tmm__xhalf__wgmma instances[] = {TMM__HALF_WGMMA_LIST(TMM__ROW)};
 #undef TMM__ROW
     return n < (int)(sizeof instances / sizeof *instances) ? &instances[n] : NULL;
@@ -18731,11 +18751,12 @@ static inline int tmm__xhalf_packs(const tmm__xproduct *p)
 /* Numbers of plans: mma.sync, by copies of operands off 16 bytes, wgmma, KERNEL THIN HALF. */
 enum { TMM__HALF_COPIED = 4, TMM__HALF_WGMMA_FIRST = 8, TMM__HALF_THIN_FIRST = 32 };
 /* Ways to take an instance by wgmma: its number, the blocks of a cluster, and columns of a tile. */
-enum { TMM__HALF_WAYS = 12 };
+enum { TMM__HALF_WAYS = 14 };
 static const int tmm__half_ways[TMM__HALF_WAYS][3] = {{0, 2, 256}, {1, 2, 128}, {2, 2, 192},
                                                       {0, 1, 256}, {1, 1, 128}, {2, 1, 192},
                                                       {0, 2, 208}, {0, 2, 224}, {2, 2, 160},
-                                                      {0, 1, 208}, {0, 1, 224}, {2, 1, 160}};
+                                                      {0, 1, 208}, {0, 1, 224}, {2, 1, 160},
+                                                      {3, 2, 192}, {3, 1, 192}};
 #endif
 /* See thin_launch.h. */
 static inline void tmm__xhalf_thin_plan(const tmm__xproduct *p, tmm__plan *c);
@@ -18805,6 +18826,28 @@ static inline tmm__last_tiles tmm__xhalf_last(const tmm__xproduct *p, int rows, 
     return last;
 }
 
+/* 16 bytes align C and its rows. */
+static inline int tmm__xhalf_boxed_C(const tmm__xproduct *p)
+{
+    const unsigned long long size = sizeof(TMM_OUT), ldc = (unsigned long long)p->ldc * size;
+    const unsigned long long next = p->batch > 1 ? (unsigned long long)p->strideC * size : 0;
+    return ((size_t)p->C | ldc | next) % 16 == 0 && (p->batch == 1 || next != 0);
+}
+
+/* Can TMA store all of C, and is nothing but alpha A B asked for? */
+static inline int tmm__xhalf_plain(const tmm__xproduct *p)
+{
+    int plain = (double)p->beta == 0 && TMM__TRIANGLE(p) == 0 && tmm__xhalf_boxed_C(p) &&
+                p->N % (16 / (int)sizeof(TMM_OUT)) == 0;
+#ifdef TMM_WITH_EPILOGUE
+    plain = plain && !p->alpha.after.active;
+#endif
+#ifdef TMM_EPILOGUE
+    plain = 0;
+#endif
+    return plain;
+}
+
 /* Takes this way by wgmma if it should be faster than c->time: all tiles in slices of k, or, if `rest` is not
    0, only the last ones. Clusters are persistent, and take items in turn. */
 static inline void tmm__xhalf_wgmma_try(const tmm__xproduct *p, tmm__plan *c, int way,
@@ -18814,15 +18857,16 @@ static inline void tmm__xhalf_wgmma_try(const tmm__xproduct *p, tmm__plan *c, in
     const int cols = tmm__half_ways[way][2];
     const tmm__device *device = tmm__current_device();
     const tmm__xhalf__wgmma *i = tmm__xhalf_wgmma(n);
-    /* Narrower than the instance: between its numbers and those of the next narrower one. */
+    /* Smaller or larger than those that have numbers, as 208, 224 and 288 columns of 128 rows would be: on a line
+       through the numbers of two. */
     const double *full = tmm__tuned()->half_wgmma[n < TMM__TUNED_HALF ? n : 0];
-    const double *less = tmm__tuned()->half_wgmma[n == 0 ? 2 : 1];
+    const double *less = tmm__tuned()->half_wgmma[n % 3 == 0 ? 2 : 1];
+    const double fewer = ((n == 3 ? 256 : i->cols) - cols * i->rows / 128) / 64.0;
     enum { COSTS = sizeof tmm__tuned()->half_wgmma[0] / sizeof(double) };
     double costs[COSTS];
-    for (int k = 0; k < (int)COSTS; k++)
-        costs[k] = full[k] + (less[k] - full[k]) * (i->cols - cols) / 64;
-    const tmm__load load = tmm__xload(p, TMM__COST_TENSOR, 128, cols);
-    const tmm__tiling t = tmm__tile(TMM__TRIANGLE(p), p->M, p->N, 128 * cluster, cols);
+    for (int k = 0; k < (int)COSTS; k++) costs[k] = full[k] + (less[k] - full[k]) * fewer;
+    const tmm__load load = tmm__xload(p, TMM__COST_TENSOR, i->rows, cols);
+    const tmm__tiling t = tmm__tile(TMM__TRIANGLE(p), p->M, p->N, i->rows * cluster, cols);
     const double tiles = t.down * t.across * p->batch,
                  most = floor(device->processors / (double)cluster);
     const double steps = ceil(p->K / 64.0);
@@ -18830,14 +18874,14 @@ static inline void tmm__xhalf_wgmma_try(const tmm__xproduct *p, tmm__plan *c, in
     int band, cut = slices > 1 ? TMM__PLAN_REDUCE : TMM__PLAN_WHOLE;
     double parts = slices > 1 ? tiles : 0, busiest = 0;
     if (last_round) {
-        const tmm__last_tiles last = tmm__xhalf_last(p, 128 * cluster, cols, rest, &band, &q);
+        const tmm__last_tiles last = tmm__xhalf_last(p, i->rows * cluster, cols, rest, &band, &q);
         if (last.tiles == 0) return;
         rest = last.tiles, parts = rest, cut = TMM__PLAN_LAST_ROUND;
     }
     /* What is not shared by a cluster comes from L2 more often. TMA has some 1.15 times its rate. */
     const double whole = tiles - parts, items = whole + parts * slices;
     const double busy = fmin(items / most, 1), lines = p->rsB != 1 ? i->cols : cols;
-    const double copied = (128 + lines / cluster) * 128.0;
+    const double copied = (i->rows + lines / cluster) * 128.0;
     /* Few blocks of 128 x 128 find a higher clock, and L2 free: 1024 took 0.7 of the clocks of a step. */
     const double alone = costs[5] * (1 - busy);
     const double step = fmax(costs[1] * (1 - alone), busy * copied / (1.15 * tmm__tuned()->l2));
@@ -18860,7 +18904,7 @@ static inline void tmm__xhalf_wgmma_try(const tmm__xproduct *p, tmm__plan *c, in
     time = TMM__PLAN_GUESS(instance, cut, slices, time);
     if (time >= c->time) return;
     c->time = time, c->instance = instance, c->kernel = i->kernel, c->bytes = i->bytes;
-    c->tile_m = 128, c->tile_n = cols, c->slices = slices, c->cut = cut, c->down = cluster;
+    c->tile_m = i->rows, c->tile_n = cols, c->slices = slices, c->cut = cut, c->down = cluster;
     c->rest = last_round ? rest : 0;
 }
 
@@ -18877,22 +18921,24 @@ static inline void tmm__xhalf_wgmma_plan(const tmm__xproduct *p, tmm__plan *c)
     if (copied > 0 && !tmm__xhalf_packs(p)) return;
     for (int way = 0; way < (int)TMM__HALF_WAYS; way++) {
         const int cluster = tmm__half_ways[way][1];
-        const double down = ceil(p->M / 128.0);
         const tmm__xhalf__wgmma *i = tmm__xhalf_wgmma(tmm__half_ways[way][0]);
+        const double down = ceil(p->M / (double)(i != NULL ? i->rows : 128));
+        const int plain = i != NULL && i->rows == 192;
         /* Not if a block of a cluster had no rows, but two of them may have an odd number. A triangle is cut in
            squares, and these in two tiles at most. */
         if (i == NULL || down < cluster || (cluster == 1 && down > 1 && fmod(down, 2) == 0) ||
             (TMM__TRIANGLE(p) &&
-             (cluster != (down > 1 ? 2 : 1) || tmm__half_ways[way][2] % 128 != 0)))
+             (cluster != (down > 1 ? 2 : 1) || tmm__half_ways[way][2] % 128 != 0)) ||
+            (plain && !tmm__xhalf_plain(p)))
             continue;
         const tmm__tiling t =
-            tmm__tile(TMM__TRIANGLE(p), p->M, p->N, 128 * cluster, tmm__half_ways[way][2]);
+            tmm__tile(TMM__TRIANGLE(p), p->M, p->N, i->rows * cluster, tmm__half_ways[way][2]);
         const double tiles = t.down * t.across * p->batch,
                      most = floor(device->processors / (double)cluster);
         const int rest = (int)fmod(tiles, most);
         if (tiles > INT_MAX / 2 - 65536) continue; /* items are counted in 32 bits */
         for (int s = 0; s < (int)(sizeof slices / sizeof *slices); s++) {
-            if (s > 0 && (!cuts || slices[s] * 4 > steps)) break;
+            if (s > 0 && (!cuts || slices[s] * 4 > steps || plain)) break;
             if (s == 0 || tiles * slices[s] <= 4 * most)
                 tmm__xhalf_wgmma_try(p, c, way, copies, 0, slices[s]);
             if (s > 0 && tiles > most && rest > 0 && p->batch == 1 && rest * slices[s] <= 4 * most)
@@ -18981,7 +19027,7 @@ static inline int tmm__xhalf_map_C(tmm__half_map *map, const tmm__xproduct *p)
                                         next > 0 ? p->batch : 1};
     const unsigned long long strides[] = {ldc, next > 0 ? next : ldc * sizes[1]};
     const unsigned box[] = {(unsigned)(128 / size), 16, 1}, steps[] = {1, 1, 1};
-    if (((size_t)p->C | ldc | next) % 16 != 0 || (p->batch > 1 && next == 0)) return 0;
+    if (!tmm__xhalf_boxed_C(p)) return 0;
     return tmm__xmap_maker()(map,
                              size == 4               ? FLOAT
                              : TMM__HALF_TENSOR == 1 ? HALF
@@ -19041,7 +19087,7 @@ static inline tmm_status tmm__xhalf_run_wgmma(const tmm__xproduct *given, const 
     const tmm__device *device = tmm__current_device();
     tmm__xproduct copy = *given, *p = &copy;
     const int turned_A = p->csA != 1, turned_B = p->rsB != 1;
-    const long long down = (p->M - 1) / 128 + 1, across = (p->N - 1) / plan->tile_n + 1;
+    const long long down = (p->M - 1) / plan->tile_m + 1, across = (p->N - 1) / plan->tile_n + 1;
     char *memory = NULL;
     tmm__half_map maps[3];
     tmm__half_job job;
@@ -19066,26 +19112,28 @@ static inline tmm_status tmm__xhalf_run_wgmma(const tmm__xproduct *given, const 
 #endif
     job.turned_A = turned_A, job.turned_B = turned_B;
     job.next_A = p->batch > 1 && p->strideA > 0, job.next_B = p->batch > 1 && p->strideB > 0;
-    job.cluster = plan->down, job.width = plan->tile_n;
+    job.cluster = plan->down, job.rows = plan->tile_m, job.width = plan->tile_n;
     job.pairs_down = (int)((down - 1) / job.cluster + 1), job.across = (int)across;
     job.steps = (int)((p->K + 63) / 64);
 #ifdef TMM_WITH_SYRK
     if (p->triangle != 0) {
-        const tmm__tiling t = tmm__tile(p->triangle, p->M, p->N, 128 * job.cluster, plan->tile_n);
+        const tmm__tiling t =
+            tmm__tile(p->triangle, p->M, p->N, job.rows * job.cluster, plan->tile_n);
         job.pairs_down = (int)t.down, job.across = (int)t.across;
         job.triangle = p->triangle, job.squares = t.squares, job.ratio_log2 = t.ratio_log2;
     }
 #endif
-    *missing = !tmm__xhalf_make_map(&maps[0], p, 0, turned_A ? 64 : 128) ||
+    *missing = !tmm__xhalf_make_map(&maps[0], p, 0, turned_A ? 64 : job.rows) ||
                !tmm__xhalf_make_map(&maps[1], p, 1,
                                     !turned_B                       ? plan->tile_n / 2
                                     : TMM__HALF_WGMMA_BY_K(i->cols) ? 32
                                                                     : 64);
+    if (i->rows == 192 && !tmm__xhalf_map_C(&maps[2], p)) *missing = 1;
     tmm__xproduct q = *p;
     tmm__last_tiles last = {job.pairs_down * job.across, 0, p->M, 0, p->N};
     job.band = TMM__TENSOR_BAND;
     if (plan->rest > 0)
-        last = tmm__xhalf_last(p, 128 * job.cluster, plan->tile_n, plan->rest, &job.band, &q);
+        last = tmm__xhalf_last(p, job.rows * job.cluster, plan->tile_n, plan->rest, &job.band, &q);
     if (status == TMM_OK && !*missing) {
         void *partials = tmm__xpartials(&q, &slices);
         const int tiles = job.pairs_down * job.across;
@@ -19098,8 +19146,8 @@ static inline tmm_status tmm__xhalf_run_wgmma(const tmm__xproduct *given, const 
         const long long most = device->processors / job.cluster;
         const unsigned blocks = (unsigned)(job.cluster * tmm__min(job.items, most > 0 ? most : 1));
         void *arguments[] = {&maps[0], &maps[1], &maps[2], &p->C, &job};
-        status = tmm__launch_clusters(plan->kernel, dim3(blocks), 384, job.cluster, 1, plan->bytes,
-                                      arguments, p->stream);
+        status = tmm__launch_clusters(plan->kernel, dim3(blocks), 128 + 2 * job.rows, job.cluster,
+                                      1, plan->bytes, arguments, p->stream);
         /* Of the last tiles a thread adds all of an element: an eighth of the blocks. */
         status = tmm__xsum(status, &q, slices, partials, plan->rest > 0 ? 1 : TMM__SUM_GROUPS);
     }

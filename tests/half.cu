@@ -17,7 +17,7 @@
 #endif
 #define TMM_NO_DOUBLE
 #define TMM_NO_INT
-/* The plan that a test wants: an instance, by wgmma from 8 on where the device has it, then for thin
+/* The plan that a test wants: an instance, by wgmma from 8 on where the device has it, from 32 on for thin
    operands; k in so many slices, -1: in more than 8. Not static: TMM_SIMPLE reads them nowhere. */
 int wants_wgmma, wants_instance = -1, wants_slices, wants_cut = -1, found_plans, wants_processors;
 int only_few; /* products of each kind, for sanitizers */
@@ -150,7 +150,7 @@ static void test_items(void)
         memset((void *)&p, 0, sizeof p), memset(&job, 0, sizeof job);
         const int cols = 128 + 16 * (n % 9);
         p.M = 1 + random_below(n % 8 == 7 ? 128 : 6000), p.N = 1 + random_below(6000);
-        job.M = p.M, job.width = cols, job.cluster = p.M > 128 ? 1 + n / 4 % 2 : 1;
+        job.M = p.M, job.rows = 128, job.width = cols, job.cluster = p.M > 128 ? 1 + n / 4 % 2 : 1;
         job.pairs_down = (int)((p.M - 1) / (128 * job.cluster) + 1);
         job.across = (int)((p.N - 1) / cols + 1), job.steps = 1 + (int)random_below(9);
         const int tiles = job.pairs_down * job.across,
@@ -463,7 +463,7 @@ static void TEST(_thin)(int count)
     for (int n = 0; n < count; n++) {
         const int way = n % 6; /* one block on a multiprocessor, or two; 16, 64 or 128 thin lines */
         const long long batch = n % 6 == 5 ? 3 : 1;
-        wants_instance = TMM__HALF_THIN_FIRST + way;
+        wants_instance = 32 + way;
         wants_slices = n == 0 ? 1 : parts[random_below(way > 2 || batch > 1 ? 5 : 9)];
         const int one_tile = n % 4 != 0 || wants_slices > 8 || wants_slices < 0;
         const long long few = 1 + random_below(way % 3 == 0 ? 16 : one_tile ? 64 : 200);
@@ -498,8 +498,8 @@ static void TEST(_thin)(int count)
 }
 
 #if !defined(TMM_SIMPLE) && !defined(__CUCC__)
-/* KERNEL TENSOR HALF by wgmma, forced: every instance and width of tiles, whole tiles, all of them in slices of k and those of
-   the last round. The device is given few multiprocessors, so that small products take several rounds. Twice:
+/* KERNEL TENSOR HALF by wgmma, forced: every tile, whole, all of them in slices of k and those of the last
+   round. The device is given few multiprocessors, so that small products take several rounds. Twice:
    the bits are the same. Shapes are such that every plan is possible: all must be found. */
 static void TEST(_wgmma)(int count)
 {
@@ -507,18 +507,19 @@ static void TEST(_wgmma)(int count)
     double most = 0;
     int beside = 0, found = 0;
     for (int n = 0; n < count; n++) {
-        const int way = n % TMM__HALF_WAYS;
-        wants_instance = TMM__HALF_WGMMA_FIRST + way,
-        wants_cut = cuts[(n / TMM__HALF_WAYS + way) % 3];
+        const int way = n % TMM__HALF_WAYS, alone = tmm__half_ways[way][1] == 1;
+        const int rows = TMM(gemm__half_wgmma)(tmm__half_ways[way][0])->rows;
+        const int cols = tmm__half_ways[way][2], plain = rows == 192; /* no beta, whole, aligned */
+        wants_instance = TMM__HALF_WGMMA_FIRST + way;
+        wants_cut = cuts[plain ? 0 : (n / TMM__HALF_WAYS + way) % 3];
         wants_slices = wants_cut == TMM__PLAN_WHOLE ? 1 : 2 + (int)random_below(3);
         wants_processors = 6;
         const int last = wants_cut == TMM__PLAN_LAST_ROUND;
-        const int odd = random_below(4) == 0 ? 1 + (int)random_below(2) : 0;
-        const int alone = tmm__half_ways[way][1] == 1, cols = tmm__half_ways[way][2];
+        const int odd = random_below(4) == 0 && !plain ? 1 + (int)random_below(2) : 0;
         const int clusters = alone ? 6 : 3; /* of one block, or two */
-        const long long M = alone ? random_below(2) * 256 + 1 + random_below(128)
-                                  : 129 + random_below(last ? 200 : 500);
-        const long long down = alone ? (M + 127) / 128 : (M + 255) / 256;
+        const long long M = alone ? random_below(2) * 2 * rows + 1 + random_below(rows)
+                                  : rows + 1 + random_below(last ? 200 : 500);
+        const long long down = (M - 1) / (alone ? rows : 2 * rows) + 1;
         const long long K =
             wants_slices == 1 ? 1 + random_below(400) : 256 * wants_slices + random_below(100);
         /* Slices of all tiles are four for each cluster at most; a last round has fewer tiles than clusters.
@@ -531,7 +532,8 @@ static void TEST(_wgmma)(int count)
         while (last && (down * ((N + cols - 1) / cols) < clusters ||
                         down * ((N + cols - 1) / cols) % clusters == 0))
             N += cols;
-        const int adds = (int)random_below(2), ops = (int)random_below(4);
+        if (plain) N = (N + 7) / 8 * 8;
+        const int adds = (int)random_below(plain ? 1 : 2), ops = (int)random_below(4);
         double worst;
         tmm_status status;
         found_plans = 0;

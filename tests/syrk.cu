@@ -173,7 +173,7 @@ static void test_items(void)
         const int cols = n % 2 ? 256 : 128, N = n < 4 ? 100 + 300 * n : 1 + (int)random_below(4000);
         tmm__half_job job;
         memset(&job, 0, sizeof job);
-        job.cluster = N > 128 ? 2 : 1, job.band = 8, job.width = cols;
+        job.cluster = N > 128 ? 2 : 1, job.band = 8, job.rows = 128, job.width = cols;
         const int rows = 128 * job.cluster, across = (N - 1) / cols + 1;
         job.M = job.N = N, job.triangle = n / 2 % 2 ? TMM__UPPER : TMM__LOWER;
         const tmm__tiling t = tmm__tile(job.triangle, N, N, rows, cols);

@@ -44,14 +44,15 @@ static inline tmm__map_maker tmm__xmap_maker(void)
 
 /* An instance by wgmma. */
 typedef struct tmm__xhalf__wgmma {
-    int cols, bytes;
+    int rows, cols, bytes;
     const void *kernel;
 } tmm__xhalf__wgmma;
 
 static inline const tmm__xhalf__wgmma *tmm__xhalf_wgmma(int n)
 {
-#define TMM__ROW(pass, name, cols, stages, fewer, fewest) \
-    {cols, TMM__HALF_WGMMA_BYTES(cols, stages), (const void *)TMM_FN(gemm_half_wgmma_##name)},
+#define TMM__ROW(pass, name, rows, cols, stages, fewer, fewest) \
+    {rows, cols, TMM__HALF_WGMMA_BYTES(rows, cols, stages),     \
+     (const void *)TMM_FN(gemm_half_wgmma_##name)},
     static const tmm__xhalf__wgmma instances[] = {TMM__HALF_WGMMA_LIST(TMM__ROW)};
 #undef TMM__ROW
     return n < (int)(sizeof instances / sizeof *instances) ? &instances[n] : NULL;
@@ -109,11 +110,12 @@ static inline int tmm__xhalf_packs(const tmm__xproduct *p)
 /* Numbers of plans: mma.sync, by copies of operands off 16 bytes, wgmma, KERNEL THIN HALF. */
 enum { TMM__HALF_COPIED = 4, TMM__HALF_WGMMA_FIRST = 8, TMM__HALF_THIN_FIRST = 32 };
 /* Ways to take an instance by wgmma: its number, the blocks of a cluster, and columns of a tile. */
-enum { TMM__HALF_WAYS = 12 };
+enum { TMM__HALF_WAYS = 14 };
 static const int tmm__half_ways[TMM__HALF_WAYS][3] = {{0, 2, 256}, {1, 2, 128}, {2, 2, 192},
                                                       {0, 1, 256}, {1, 1, 128}, {2, 1, 192},
                                                       {0, 2, 208}, {0, 2, 224}, {2, 2, 160},
-                                                      {0, 1, 208}, {0, 1, 224}, {2, 1, 160}};
+                                                      {0, 1, 208}, {0, 1, 224}, {2, 1, 160},
+                                                      {3, 2, 192}, {3, 1, 192}};
 #endif
 /* See thin_launch.h. */
 static inline void tmm__xhalf_thin_plan(const tmm__xproduct *p, tmm__plan *c);
@@ -183,6 +185,28 @@ static inline tmm__last_tiles tmm__xhalf_last(const tmm__xproduct *p, int rows, 
     return last;
 }
 
+/* 16 bytes align C and its rows. */
+static inline int tmm__xhalf_boxed_C(const tmm__xproduct *p)
+{
+    const unsigned long long size = sizeof(TMM_OUT), ldc = (unsigned long long)p->ldc * size;
+    const unsigned long long next = p->batch > 1 ? (unsigned long long)p->strideC * size : 0;
+    return ((size_t)p->C | ldc | next) % 16 == 0 && (p->batch == 1 || next != 0);
+}
+
+/* Can TMA store all of C, and is nothing but alpha A B asked for? */
+static inline int tmm__xhalf_plain(const tmm__xproduct *p)
+{
+    int plain = (double)p->beta == 0 && TMM__TRIANGLE(p) == 0 && tmm__xhalf_boxed_C(p) &&
+                p->N % (16 / (int)sizeof(TMM_OUT)) == 0;
+#ifdef TMM_WITH_EPILOGUE
+    plain = plain && !p->alpha.after.active;
+#endif
+#ifdef TMM_EPILOGUE
+    plain = 0;
+#endif
+    return plain;
+}
+
 /* Takes this way by wgmma if it should be faster than c->time: all tiles in slices of k, or, if `rest` is not
    0, only the last ones. Clusters are persistent, and take items in turn. */
 static inline void tmm__xhalf_wgmma_try(const tmm__xproduct *p, tmm__plan *c, int way,
@@ -192,15 +216,16 @@ static inline void tmm__xhalf_wgmma_try(const tmm__xproduct *p, tmm__plan *c, in
     const int cols = tmm__half_ways[way][2];
     const tmm__device *device = tmm__current_device();
     const tmm__xhalf__wgmma *i = tmm__xhalf_wgmma(n);
-    /* Narrower than the instance: between its numbers and those of the next narrower one. */
+    /* Smaller or larger than those that have numbers, as 208, 224 and 288 columns of 128 rows would be: on a line
+       through the numbers of two. */
     const double *full = tmm__tuned()->half_wgmma[n < TMM__TUNED_HALF ? n : 0];
-    const double *less = tmm__tuned()->half_wgmma[n == 0 ? 2 : 1];
+    const double *less = tmm__tuned()->half_wgmma[n % 3 == 0 ? 2 : 1];
+    const double fewer = ((n == 3 ? 256 : i->cols) - cols * i->rows / 128) / 64.0;
     enum { COSTS = sizeof tmm__tuned()->half_wgmma[0] / sizeof(double) };
     double costs[COSTS];
-    for (int k = 0; k < (int)COSTS; k++)
-        costs[k] = full[k] + (less[k] - full[k]) * (i->cols - cols) / 64;
-    const tmm__load load = tmm__xload(p, TMM__COST_TENSOR, 128, cols);
-    const tmm__tiling t = tmm__tile(TMM__TRIANGLE(p), p->M, p->N, 128 * cluster, cols);
+    for (int k = 0; k < (int)COSTS; k++) costs[k] = full[k] + (less[k] - full[k]) * fewer;
+    const tmm__load load = tmm__xload(p, TMM__COST_TENSOR, i->rows, cols);
+    const tmm__tiling t = tmm__tile(TMM__TRIANGLE(p), p->M, p->N, i->rows * cluster, cols);
     const double tiles = t.down * t.across * p->batch,
                  most = floor(device->processors / (double)cluster);
     const double steps = ceil(p->K / 64.0);
@@ -208,14 +233,14 @@ static inline void tmm__xhalf_wgmma_try(const tmm__xproduct *p, tmm__plan *c, in
     int band, cut = slices > 1 ? TMM__PLAN_REDUCE : TMM__PLAN_WHOLE;
     double parts = slices > 1 ? tiles : 0, busiest = 0;
     if (last_round) {
-        const tmm__last_tiles last = tmm__xhalf_last(p, 128 * cluster, cols, rest, &band, &q);
+        const tmm__last_tiles last = tmm__xhalf_last(p, i->rows * cluster, cols, rest, &band, &q);
         if (last.tiles == 0) return;
         rest = last.tiles, parts = rest, cut = TMM__PLAN_LAST_ROUND;
     }
     /* What is not shared by a cluster comes from L2 more often. TMA has some 1.15 times its rate. */
     const double whole = tiles - parts, items = whole + parts * slices;
     const double busy = fmin(items / most, 1), lines = p->rsB != 1 ? i->cols : cols;
-    const double copied = (128 + lines / cluster) * 128.0;
+    const double copied = (i->rows + lines / cluster) * 128.0;
     /* Few blocks of 128 x 128 find a higher clock, and L2 free: 1024 took 0.7 of the clocks of a step. */
     const double alone = costs[5] * (1 - busy);
     const double step = fmax(costs[1] * (1 - alone), busy * copied / (1.15 * tmm__tuned()->l2));
@@ -238,7 +263,7 @@ static inline void tmm__xhalf_wgmma_try(const tmm__xproduct *p, tmm__plan *c, in
     time = TMM__PLAN_GUESS(instance, cut, slices, time);
     if (time >= c->time) return;
     c->time = time, c->instance = instance, c->kernel = i->kernel, c->bytes = i->bytes;
-    c->tile_m = 128, c->tile_n = cols, c->slices = slices, c->cut = cut, c->down = cluster;
+    c->tile_m = i->rows, c->tile_n = cols, c->slices = slices, c->cut = cut, c->down = cluster;
     c->rest = last_round ? rest : 0;
 }
 
@@ -255,22 +280,24 @@ static inline void tmm__xhalf_wgmma_plan(const tmm__xproduct *p, tmm__plan *c)
     if (copied > 0 && !tmm__xhalf_packs(p)) return;
     for (int way = 0; way < (int)TMM__HALF_WAYS; way++) {
         const int cluster = tmm__half_ways[way][1];
-        const double down = ceil(p->M / 128.0);
         const tmm__xhalf__wgmma *i = tmm__xhalf_wgmma(tmm__half_ways[way][0]);
+        const double down = ceil(p->M / (double)(i != NULL ? i->rows : 128));
+        const int plain = i != NULL && i->rows == 192;
         /* Not if a block of a cluster had no rows, but two of them may have an odd number. A triangle is cut in
            squares, and these in two tiles at most. */
         if (i == NULL || down < cluster || (cluster == 1 && down > 1 && fmod(down, 2) == 0) ||
             (TMM__TRIANGLE(p) &&
-             (cluster != (down > 1 ? 2 : 1) || tmm__half_ways[way][2] % 128 != 0)))
+             (cluster != (down > 1 ? 2 : 1) || tmm__half_ways[way][2] % 128 != 0)) ||
+            (plain && !tmm__xhalf_plain(p)))
             continue;
         const tmm__tiling t =
-            tmm__tile(TMM__TRIANGLE(p), p->M, p->N, 128 * cluster, tmm__half_ways[way][2]);
+            tmm__tile(TMM__TRIANGLE(p), p->M, p->N, i->rows * cluster, tmm__half_ways[way][2]);
         const double tiles = t.down * t.across * p->batch,
                      most = floor(device->processors / (double)cluster);
         const int rest = (int)fmod(tiles, most);
         if (tiles > INT_MAX / 2 - 65536) continue; /* items are counted in 32 bits */
         for (int s = 0; s < (int)(sizeof slices / sizeof *slices); s++) {
-            if (s > 0 && (!cuts || slices[s] * 4 > steps)) break;
+            if (s > 0 && (!cuts || slices[s] * 4 > steps || plain)) break;
             if (s == 0 || tiles * slices[s] <= 4 * most)
                 tmm__xhalf_wgmma_try(p, c, way, copies, 0, slices[s]);
             if (s > 0 && tiles > most && rest > 0 && p->batch == 1 && rest * slices[s] <= 4 * most)
@@ -359,7 +386,7 @@ static inline int tmm__xhalf_map_C(tmm__half_map *map, const tmm__xproduct *p)
                                         next > 0 ? p->batch : 1};
     const unsigned long long strides[] = {ldc, next > 0 ? next : ldc * sizes[1]};
     const unsigned box[] = {(unsigned)(128 / size), 16, 1}, steps[] = {1, 1, 1};
-    if (((size_t)p->C | ldc | next) % 16 != 0 || (p->batch > 1 && next == 0)) return 0;
+    if (!tmm__xhalf_boxed_C(p)) return 0;
     return tmm__xmap_maker()(map,
                              size == 4               ? FLOAT
                              : TMM__HALF_TENSOR == 1 ? HALF
@@ -419,7 +446,7 @@ static inline tmm_status tmm__xhalf_run_wgmma(const tmm__xproduct *given, const 
     const tmm__device *device = tmm__current_device();
     tmm__xproduct copy = *given, *p = &copy;
     const int turned_A = p->csA != 1, turned_B = p->rsB != 1;
-    const long long down = (p->M - 1) / 128 + 1, across = (p->N - 1) / plan->tile_n + 1;
+    const long long down = (p->M - 1) / plan->tile_m + 1, across = (p->N - 1) / plan->tile_n + 1;
     char *memory = NULL;
     tmm__half_map maps[3];
     tmm__half_job job;
@@ -444,26 +471,28 @@ static inline tmm_status tmm__xhalf_run_wgmma(const tmm__xproduct *given, const 
 #endif
     job.turned_A = turned_A, job.turned_B = turned_B;
     job.next_A = p->batch > 1 && p->strideA > 0, job.next_B = p->batch > 1 && p->strideB > 0;
-    job.cluster = plan->down, job.width = plan->tile_n;
+    job.cluster = plan->down, job.rows = plan->tile_m, job.width = plan->tile_n;
     job.pairs_down = (int)((down - 1) / job.cluster + 1), job.across = (int)across;
     job.steps = (int)((p->K + 63) / 64);
 #ifdef TMM_WITH_SYRK
     if (p->triangle != 0) {
-        const tmm__tiling t = tmm__tile(p->triangle, p->M, p->N, 128 * job.cluster, plan->tile_n);
+        const tmm__tiling t =
+            tmm__tile(p->triangle, p->M, p->N, job.rows * job.cluster, plan->tile_n);
         job.pairs_down = (int)t.down, job.across = (int)t.across;
         job.triangle = p->triangle, job.squares = t.squares, job.ratio_log2 = t.ratio_log2;
     }
 #endif
-    *missing = !tmm__xhalf_make_map(&maps[0], p, 0, turned_A ? 64 : 128) ||
+    *missing = !tmm__xhalf_make_map(&maps[0], p, 0, turned_A ? 64 : job.rows) ||
                !tmm__xhalf_make_map(&maps[1], p, 1,
                                     !turned_B                       ? plan->tile_n / 2
                                     : TMM__HALF_WGMMA_BY_K(i->cols) ? 32
                                                                     : 64);
+    if (i->rows == 192 && !tmm__xhalf_map_C(&maps[2], p)) *missing = 1;
     tmm__xproduct q = *p;
     tmm__last_tiles last = {job.pairs_down * job.across, 0, p->M, 0, p->N};
     job.band = TMM__TENSOR_BAND;
     if (plan->rest > 0)
-        last = tmm__xhalf_last(p, 128 * job.cluster, plan->tile_n, plan->rest, &job.band, &q);
+        last = tmm__xhalf_last(p, job.rows * job.cluster, plan->tile_n, plan->rest, &job.band, &q);
     if (status == TMM_OK && !*missing) {
         void *partials = tmm__xpartials(&q, &slices);
         const int tiles = job.pairs_down * job.across;
@@ -476,8 +505,8 @@ static inline tmm_status tmm__xhalf_run_wgmma(const tmm__xproduct *given, const 
         const long long most = device->processors / job.cluster;
         const unsigned blocks = (unsigned)(job.cluster * tmm__min(job.items, most > 0 ? most : 1));
         void *arguments[] = {&maps[0], &maps[1], &maps[2], &p->C, &job};
-        status = tmm__launch_clusters(plan->kernel, dim3(blocks), 384, job.cluster, 1, plan->bytes,
-                                      arguments, p->stream);
+        status = tmm__launch_clusters(plan->kernel, dim3(blocks), 128 + 2 * job.rows, job.cluster,
+                                      1, plan->bytes, arguments, p->stream);
         /* Of the last tiles a thread adds all of an element: an eighth of the blocks. */
         status = tmm__xsum(status, &q, slices, partials, plan->rest > 0 ? 1 : TMM__SUM_GROUPS);
     }

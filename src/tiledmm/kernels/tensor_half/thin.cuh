@@ -301,7 +301,7 @@ TMM__DEVICE void tmm__xhalf_thin_sum(float *c, const tmm__half_thin_job *job, in
         /* What threads have stored. It waits for all copies of a warp: not those that copy ahead. */
         if (job->full > 1) asm volatile("fence.proxy.async.shared::cta;" ::: "memory");
         TMM__WGMMA_BEGIN();
-        tmm__xhalf_step(c, at, group, cols, turned_large, turned_thin);
+        tmm__xhalf_step(c, at, group, 128, cols, turned_large, turned_thin);
         TMM__WGMMA_COMMIT();
         TMM__WGMMA_WAIT(0);
         if (lane == 0)

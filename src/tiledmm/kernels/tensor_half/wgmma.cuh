@@ -1,21 +1,24 @@
 /* src/tiledmm/kernels/tensor_half/wgmma.cuh. Elements of 16 bits by wgmma and TMA, for sm_90a.
    Uses: kernels/common/tensor_ptx.cuh, once/. Used by: kernels/tensor_half/, type/instances.h. */
-/* The instances: pass, name, columns of a tile, stages of 64 k, and fewer columns that a product may ask for. A
-   tile has 128 rows. */
+/* The instances: pass, name, rows and columns of a tile, stages of 64 k, and fewer columns that a product may ask
+   for. That of 192 rows stores alpha A B by TMA, and nothing else: its threads have few registers. */
 #ifndef TMM__HALF_WGMMA_LIST
-#define TMM__HALF_WGMMA_LIST(_)     \
-    _(1, 128x256, 256, 4, 224, 208) \
-    _(2, 128x128, 128, 6, 128, 128) \
-    _(3, 128x192, 192, 4, 160, 160)
-#define TMM__HALF_WGMMA_COLS   (TMM__HALF_WGMMA_LIST(TMM__VALUE_1) 0)
-#define TMM__HALF_WGMMA_STAGES (TMM__HALF_WGMMA_LIST(TMM__VALUE_2) 0)
-#define TMM__HALF_WGMMA_FEWER  (TMM__HALF_WGMMA_LIST(TMM__VALUE_3) 0)
-#define TMM__HALF_WGMMA_FEWEST (TMM__HALF_WGMMA_LIST(TMM__VALUE_4) 0)
+#define TMM__HALF_WGMMA_LIST(_)          \
+    _(1, 128x256, 128, 256, 4, 224, 208) \
+    _(2, 128x128, 128, 128, 6, 128, 128) \
+    _(3, 128x192, 128, 192, 4, 160, 160) \
+    _(4, 192x192, 192, 192, 3, 192, 192)
+#define TMM__HALF_WGMMA_ROWS   (TMM__HALF_WGMMA_LIST(TMM__VALUE_1) 0)
+#define TMM__HALF_WGMMA_COLS   (TMM__HALF_WGMMA_LIST(TMM__VALUE_2) 0)
+#define TMM__HALF_WGMMA_STAGES (TMM__HALF_WGMMA_LIST(TMM__VALUE_3) 0)
+#define TMM__HALF_WGMMA_FEWER  (TMM__HALF_WGMMA_LIST(TMM__VALUE_4) 0)
+#define TMM__HALF_WGMMA_FEWEST (TMM__HALF_WGMMA_LIST(TMM__VALUE_5) 0)
 /* Two blocks of a cluster copy half of B each: lines; or, if B does not lie along k and half of its columns
    are no whole boxes of 64, half of the k. */
 #define TMM__HALF_WGMMA_BY_K(cols) ((cols) % 128 != 0)
-/* Shared memory: the stages, to which 1024 bytes align, and 4 KB through which each of 8 warps stores. */
-#define TMM__HALF_WGMMA_BYTES(cols, stages) ((stages) * (128 + (cols)) * 128 + 1024 + 8 * 4096)
+/* Shared memory: the stages, to which 1024 bytes align, and 4 KB through which each warp stores its 16 rows. */
+#define TMM__HALF_WGMMA_BYTES(rows, cols, stages) \
+    ((stages) * ((rows) + (cols)) * 128 + 1024 + (rows) / 16 * 4096)
 #endif
 
 #if defined(TMM__PASS) && TMM__EMIT_TYPE && TMM__HALF_TENSOR && !defined(TMM__HALF_ONCE)
@@ -36,10 +39,11 @@ typedef struct tmm__half_job {
     tmm__after after;
 #endif
     float *partials;
-    int boxed_C;                   /* TMA can store C */
-    int turned_A, turned_B;        /* operands that do not lie along k */
-    int next_A, next_B;            /* 0: all products of the batch share it, else 1 */
-    int width, pairs_down, across; /* tiles: columns; those of a cluster lie above each other */
+    int boxed_C;            /* TMA can store C */
+    int turned_A, turned_B; /* operands that do not lie along k */
+    int next_A, next_B;     /* 0: all products of the batch share it, else 1 */
+    int rows, width, pairs_down,
+        across; /* of a tile; tiles: those of a cluster lie above each other */
     int cluster, steps, items;
     int band;                /* rows of pairs that are walked together */
     int whole, rest, slices; /* items from `whole` on are slices, of the last `rest` tiles */
@@ -81,7 +85,7 @@ TMM__DEVICE tmm__half_item tmm__half_find(const tmm__half_job *job, int item, in
     if (job->triangle != 0)
         tmm__triangle_tile(job->triangle, job->squares, job->ratio_log2, &down, &across);
 #endif
-    at.row = (down * job->cluster + rank) * 128, at.col = across * job->width;
+    at.row = (down * job->cluster + rank) * job->rows, at.col = across * job->width;
     at.product = slices == 1 ? turn : turn / slices, at.part = cut ? (int)turn : -1;
     /* There are 2^25 steps and 32 slices at most. */
     const unsigned slice = turn - at.product * slices, steps = job->steps;
@@ -207,14 +211,15 @@ TMM__DEVICE void tmm__half_boxes_wait(bool first)
 #define TMM__HALF_TYPE "bf16"
 #endif
 /* The products of a stage of 64 k, which is at `at`: rows 64 `group` on, `cols` columns. */
-TMM__DEVICE void tmm__xhalf_step(float *c, unsigned at, int group, const int cols,
+TMM__DEVICE void tmm__xhalf_step(float *c, unsigned at, int group, const int rows, const int cols,
                                  const int turned_A, const int turned_B)
 {
     /* A tenth of the instructions of a step made descriptors, each from its address: now the low words of
        the first ones are added to. Columns of B that lie along them are 8192 bytes further on each 64. */
     const unsigned long long all = tmm__descriptor(0) - (1ull << 16);
     const unsigned first_A = (unsigned)tmm__descriptor(at + group * 8192);
-    const unsigned first_B = (unsigned)tmm__descriptor(at + 16384) + (turned_B ? 511u << 16 : 0);
+    const unsigned first_B =
+        (unsigned)tmm__descriptor(at + rows * 128) + (turned_B ? 511u << 16 : 0);
 #pragma unroll
     for (int k = 0; k < 4; k++) {
         const unsigned long long a = all | (first_A + k * (turned_A ? 128 : 2));
@@ -232,26 +237,27 @@ TMM__DEVICE void tmm__xhalf_step(float *c, unsigned at, int group, const int col
 
 /* All steps of an item, into the sums of a warpgroup: rows 64 `group` on. Stages go round from *stage on,
    with *parity. The products of a stage run while the next one is awaited.
-   If there are items behind this one, group 0 runs two steps `ahead` of group 1, which it wakes up: so
+   If there are items behind this one, group 0 runs two steps `ahead` of the others, which it wakes up: so
    each stores its sums while the other one multiplies. Items need as many steps as there are stages: then
-   group 1 has left the item before when it is woken up again. */
+   they have left the item before when they are woken up again. */
 TMM__DEVICE void tmm__xhalf_sum(float *c, int *stage, unsigned *parity, int steps, unsigned stages,
                                 unsigned fulls, unsigned empties, int group, int cluster,
-                                bool ahead, const int count, const int stage_bytes, const int cols,
-                                const int turned_A, const int turned_B)
+                                bool ahead, const int count, const int stage_bytes, const int rows,
+                                const int cols, const int turned_A, const int turned_B)
 {
     const int lane = threadIdx.x % 32;
     int before = -1;
     ahead = ahead && steps >= count;
-    if (ahead && group == 1) asm volatile("bar.sync 1, 256;" ::: "memory");
+    if (ahead && group > 0) asm volatile("bar.sync 1, %0;" ::"r"(2 * rows) : "memory");
 #pragma unroll 1
     for (int step = 0; step < steps; step++) {
         const unsigned at = stages + *stage * stage_bytes;
         tmm__barrier_wait(fulls + 8 * *stage, *parity);
         TMM__WGMMA_BEGIN();
-        tmm__xhalf_step(c, at, group, cols, turned_A, turned_B);
+        tmm__xhalf_step(c, at, group, rows, cols, turned_A, turned_B);
         TMM__WGMMA_COMMIT();
-        if (ahead && group == 0 && step == 1) asm volatile("bar.arrive 1, 256;" ::: "memory");
+        if (ahead && group == 0 && step == 1)
+            asm volatile("bar.arrive 1, %0;" ::"r"(2 * rows) : "memory");
         TMM__WGMMA_WAIT(1);
         if (before >= 0 && lane < cluster) tmm__barrier_arrive_at(empties + 8 * before, lane);
         before = *stage;

@@ -2,22 +2,26 @@
    Uses: kernels/common/tensor_ptx.cuh, kernels/tensor_half/, once/. Used by: launch.h. */
 #if defined(TMM__PASS) && TMM__HALF_TENSOR && (TMM__HALF_WGMMA_LIST(TMM__IN_PASS) 0)
 enum {
-    tmm__half_wgmma_bytes = TMM__HALF_WGMMA_BYTES(TMM__HALF_WGMMA_COLS, TMM__HALF_WGMMA_STAGES)
+    tmm__half_wgmma_bytes =
+        TMM__HALF_WGMMA_BYTES(TMM__HALF_WGMMA_ROWS, TMM__HALF_WGMMA_COLS, TMM__HALF_WGMMA_STAGES)
 };
-static_assert(TMM__HALF_WGMMA_COLS == 128 || TMM__HALF_WGMMA_COLS == 192 ||
-                  TMM__HALF_WGMMA_COLS == 256,
-              "TMM__HALF_WGMMA_LIST: a tile has 128, 192 or 256 columns");
-static_assert(TMM__HALF_WGMMA_COLS == 128
-                  ? TMM__HALF_WGMMA_FEWER == 128 && TMM__HALF_WGMMA_FEWEST == 128
-              : TMM__HALF_WGMMA_COLS == 192
-                  ? TMM__HALF_WGMMA_FEWER == 160 && TMM__HALF_WGMMA_FEWEST == 160
-                  : TMM__HALF_WGMMA_FEWER == 224 && TMM__HALF_WGMMA_FEWEST == 208,
+static_assert(TMM__HALF_WGMMA_ROWS == 192
+                  ? TMM__HALF_WGMMA_COLS == 192
+                  : TMM__HALF_WGMMA_ROWS == 128 &&
+                        (TMM__HALF_WGMMA_COLS == 128 || TMM__HALF_WGMMA_COLS == 192 ||
+                         TMM__HALF_WGMMA_COLS == 256),
+              "TMM__HALF_WGMMA_LIST: a tile has 128 x 128, 192 or 256, or 192 x 192");
+static_assert(TMM__HALF_WGMMA_COLS == 256
+                  ? TMM__HALF_WGMMA_FEWER == 224 && TMM__HALF_WGMMA_FEWEST == 208
+                  : TMM__HALF_WGMMA_FEWEST == TMM__HALF_WGMMA_FEWER &&
+                        (TMM__HALF_WGMMA_FEWER == TMM__HALF_WGMMA_COLS ||
+                         TMM__HALF_WGMMA_FEWER == 160),
               "TMM__HALF_WGMMA_LIST: fewer columns are 160 of 192, 224 and 208 of 256");
 static_assert(TMM__HALF_WGMMA_STAGES >= 2 && tmm__half_wgmma_bytes <= 227 * 1024 - 256,
               "TMM__HALF_WGMMA_LIST: stages must be 2 at least, and fit into 227 KB");
 #define TMM__HALF_SUM_OF(cols, turned_A, turned_B)                                                \
     tmm__xhalf_sum(sum, &stage, &parity, at.steps, stages, fulls, empties, group, cluster, ahead, \
-                   STAGES, STAGE, cols, turned_A, turned_B)
+                   STAGES, STAGE, ROWS, cols, turned_A, turned_B)
 #define TMM__HALF_SUM(cols)               \
     do {                                  \
         if (job.turned_A && job.turned_B) \
@@ -38,7 +42,7 @@ static_assert(TMM__HALF_WGMMA_STAGES >= 2 && tmm__half_wgmma_bytes <= 227 * 1024
 
    A step of 128 x 256 is 4.2 million operations; a block copies 32 KB for it from L2: 131 a byte. Tensor
    cores read B once for 64 rows. They bound it where K is long; below, filling and storing count. */
-TMM_KERNEL void __launch_bounds__(384, 1)
+TMM_KERNEL void __launch_bounds__(128 + 2 * TMM__HALF_WGMMA_ROWS, 1)
     tmm__gemm_half_wgmma(const TMM__GRID_CONSTANT tmm__half_map map_A,
                          const TMM__GRID_CONSTANT tmm__half_map map_B,
                          const TMM__GRID_CONSTANT tmm__half_map map_C, TMM_OUT *__restrict__ C,
@@ -46,11 +50,13 @@ TMM_KERNEL void __launch_bounds__(384, 1)
 {
 #if TMM__WGMMA
     enum {
+        ROWS = TMM__HALF_WGMMA_ROWS,
+        PLAIN = ROWS == 192,
         COLS = TMM__HALF_WGMMA_COLS,
         STAGES = TMM__HALF_WGMMA_STAGES,
         FEWER = TMM__HALF_WGMMA_FEWER,
         FEWEST = TMM__HALF_WGMMA_FEWEST,
-        STAGE = (128 + COLS) * 128
+        STAGE = (ROWS + COLS) * 128
     };
     const bool by_k = TMM__HALF_WGMMA_BY_K(COLS);
     extern __shared__ __align__(16) unsigned char tmm__memory[];
@@ -67,7 +73,7 @@ TMM_KERNEL void __launch_bounds__(384, 1)
         tmm__half_prefetch(&map_A), tmm__half_prefetch(&map_B);
         for (int n = 0; n < STAGES; n++) {
             tmm__barrier_init(fulls + 8 * n, 1);
-            tmm__barrier_init(empties + 8 * n, 8 * cluster);
+            tmm__barrier_init(empties + 8 * n, ROWS / 16 * cluster);
         }
         asm volatile("fence.mbarrier_init.release.cluster;\nfence.proxy.async.shared::cta;" ::
                          : "memory");
@@ -78,7 +84,7 @@ TMM_KERNEL void __launch_bounds__(384, 1)
     if (threadIdx.x < 128) {
         asm volatile("setmaxnreg.dec.sync.aligned.u32 40;");
         const int width = FEWER == COLS ? (int)COLS : job.width;
-        const int bytes = job.turned_B || FEWER == COLS ? (int)STAGE : (128 + width) * 128;
+        const int bytes = job.turned_B || FEWER == COLS ? (int)STAGE : (ROWS + width) * 128;
         const int mine = cluster == 1 ? 2 : 1, first = cluster == 1 ? 0 : rank; /* halves of B */
         for (int item = blockIdx.x / cluster; threadIdx.x == 0 && item < job.items; item += count) {
             const tmm__half_item at = tmm__half_find(&job, item, rank);
@@ -90,46 +96,50 @@ TMM_KERNEL void __launch_bounds__(384, 1)
                 tmm__barrier_wait(empties + 8 * stage, parity ^ 1); /* at once, the first time */
                 tmm__barrier_expect(barrier, bytes);
                 if (job.turned_A) {
-                    tmm__half_box(to, &map_A, at.row, k, zA, barrier, 1);
-                    tmm__half_box(to + 8192, &map_A, at.row + 64, k, zA, barrier, 1);
+                    for (int i = 0; i < ROWS / 64; i++)
+                        tmm__half_box(to + i * 8192, &map_A, at.row + i * 64, k, zA, barrier, 1);
                 } else {
                     tmm__half_box(to, &map_A, k, at.row, zA, barrier, 1);
                 }
                 for (int half = first; half < first + mine; half++) {
-                    const unsigned toB = to + 16384 + half * (COLS * 64);
+                    const unsigned toB = to + ROWS * 128 + half * (COLS * 64);
                     const int col = at.col + half * (COLS / 2);
                     for (int i = 0; by_k && job.turned_B && i < COLS / 64; i++)
-                        tmm__half_box(to + 16384 + i * 8192 + half * 4096, &map_B, at.col + i * 64,
-                                      k + half * 32, zB, barrier, (1 << cluster) - 1);
+                        tmm__half_box(to + ROWS * 128 + i * 8192 + half * 4096, &map_B,
+                                      at.col + i * 64, k + half * 32, zB, barrier,
+                                      (1 << cluster) - 1);
                     for (int i = 0; !by_k && job.turned_B && i < COLS / 128; i++)
                         tmm__half_box(toB + i * 8192, &map_B, col + i * 64, k, zB, barrier,
                                       (1 << cluster) - 1);
                     if (!job.turned_B)
-                        tmm__half_box(to + 16384 + half * (width * 64), &map_B, k,
+                        tmm__half_box(to + ROWS * 128 + half * (width * 64), &map_B, k,
                                       at.col + half * (width / 2), zB, barrier, (1 << cluster) - 1);
                 }
                 if (++stage == STAGES) stage = 0, parity ^= 1;
             }
         }
     } else {
-        asm volatile("setmaxnreg.inc.sync.aligned.u32 232;");
+        if (ROWS == 192)
+            asm volatile("setmaxnreg.inc.sync.aligned.u32 152;");
+        else
+            asm volatile("setmaxnreg.inc.sync.aligned.u32 232;");
         const int warp = threadIdx.x / 32 - 4, group = warp / 4;
         const int own = STAGES * STAGE + warp * 4096;
         const bool ahead = job.items > count;
         for (int item = blockIdx.x / cluster; item < job.items; item += count) {
             const tmm__half_item at = tmm__half_find(&job, item, rank);
             tmm__wait_for_previous();
-            if (job.beta != 0 && at.part < 0)
+            if (!PLAIN && job.beta != 0 && at.part < 0)
                 tmm__xhalf_ask(C + at.product * job.batchC, job.ldc, &job, at.row + warp * 16,
                                at.col, COLS);
 #ifdef TMM_WITH_EPILOGUE
-            if (job.after.active && job.after.D != NULL && at.part < 0)
+            if (!PLAIN && job.after.active && job.after.D != NULL && at.part < 0)
                 tmm__xhalf_ask((const TMM_OUT *)job.after.D +
                                    (job.after.product + at.product) * job.after.strideD,
                                job.after.ldd, &job, at.row + warp * 16, at.col, COLS);
 #endif
             tmm__xhalf_biases biases;
-            tmm__xhalf_load_biases(&biases, &job, &at, warp, COLS);
+            if (!PLAIN) tmm__xhalf_load_biases(&biases, &job, &at, warp, COLS);
             float sum[COLS / 2];
 #pragma unroll
             for (int i = 0; i < COLS / 2; i++) sum[i] = 0;
@@ -140,7 +150,7 @@ TMM_KERNEL void __launch_bounds__(384, 1)
                 TMM__HALF_SUM(FEWER);
             else
                 TMM__HALF_SUM(FEWEST);
-            const int way = tmm__xhalf_by_boxes(&job, &at, COLS);
+            const int way = PLAIN ? (int)TMM__HALF_BY_BOXES : tmm__xhalf_by_boxes(&job, &at, COLS);
             int begin = 0; /* of the columns that threads store */
             if (way == TMM__HALF_MORE) {
                 tmm__xhalf_more_boxes(&map_C, &job, C, stages + own, sum, &at, warp, &biases, COLS);
@@ -150,7 +160,7 @@ TMM_KERNEL void __launch_bounds__(384, 1)
                                        at.product, COLS);
                 begin = COLS;
             }
-            if (FEWER == COLS ? begin == 0 : begin < job.width) {
+            if (!PLAIN && (FEWER == COLS ? begin == 0 : begin < job.width)) {
                 if (lane == 0) TMM__HALF_BOXES_WAIT(0);
                 tmm__xhalf_store(&job, C, (float *)(tmm__memory + skip + own), sum, &at, warp,
                                  begin, COLS);
