@@ -95,10 +95,13 @@ static inline const tmm__plan *tmm__xknown_plan(tmm_kernel kernel, const tmm__xp
         tmm__plan plan;
     } known[TMM__KNOWN_CHOICES];
     const size_t line = 127; /* of the address, what may count */
-    const long long flags = (long long)(((size_t)p->A & line) << 32 | ((size_t)p->B & line) << 24 |
-                                        ((size_t)p->C & line) << 16) |
-                            (long long)TMM__TRIANGLE(p) << 10 | (long long)kernel << 2 |
-                            ((TMM_SUM)TMM__FACTOR(p->alpha) == 0) << 1 | ((TMM_SUM)p->beta == 0);
+    long long flags = (long long)(((size_t)p->A & line) << 32 | ((size_t)p->B & line) << 24 |
+                                  ((size_t)p->C & line) << 16) |
+                      (long long)TMM__TRIANGLE(p) << 10 | (long long)kernel << 2 |
+                      ((TMM_SUM)TMM__FACTOR(p->alpha) == 0) << 1 | ((TMM_SUM)p->beta == 0);
+#ifdef TMM_WITH_EPILOGUE
+    flags |= (long long)(p->alpha.after.active != 0) << 9;
+#endif
     const tmm__device *d = tmm__current_device();
     const long long key[] = {p->M,   p->N,      p->K,          p->rsA,       p->csA,     p->strideA,
                              p->rsB, p->csB,    p->strideB,    p->ldc,       p->strideC, batch,
