@@ -228,7 +228,7 @@ refused 's/128x64, 1, 64, 8, 1/128x64, 1, 64, 6, 1/' kernels/tensor_float/wgmma.
 refused 's/128x128, 32/128x128, 48/' kernels/tensor_int8/mma_sync.cuh "TMM__INT8_MMA_LIST: a warp's part"
 refused 's/128x96, 96, 6/128x96, 48, 6/' kernels/tensor_float/thin.cuh "TMM__THIN_LIST: a tile has 32, 64, 96 or 128 lines"
 refused 's/64x64, 64, 64, 4, 4/64x64, 64, 96, 4, 4/' kernels/tensor_half/mma_sync.cuh "TMM__HALF_LIST: tiles have 64 or 128 rows"
-refused 's/128x128, 128, 6/128x128, 160, 6/' kernels/tensor_half/wgmma.cuh "TMM__HALF_WGMMA_LIST: a tile has 128, 192"
+refused 's/128x128, 128, 128, 6/128x128, 128, 160, 6/' kernels/tensor_half/wgmma.cuh "TMM__HALF_WGMMA_LIST: a tile has 128 x 128"
 number skinny WARPS 4 "TMM__SKINNY_WARPS, _COPIES and _L must be 8, 4"
 number direct BLOCK 11 "TMM__DIRECT_BLOCK must be"
 end_refused
@@ -245,7 +245,7 @@ refused 's/, 128x64, 64x64)/, 128x64, 128x64)/' kernels/tensor_float/wgmma.cuh "
 refused 's/_(2, 128x128, 32)/_(1, 128x128, 32)/' kernels/tensor_int8/mma_sync.cuh "TMM__INT8_MMA_LIST: each instance needs a pass"
 refused 's/128x32, 32, 6/128x32, 32, 1/' kernels/tensor_float/thin.cuh "TMM__THIN_LIST: stages must be 2 at least"
 refused 's/64x64, 64, 64, 4, 4/64x64, 64, 64, 1, 4/' kernels/tensor_half/mma_sync.cuh "TMM__HALF_LIST: one stage is copied"
-refused 's/128x256, 256, 4/128x256, 256, 5/' kernels/tensor_half/wgmma.cuh "TMM__HALF_WGMMA_LIST: stages must be"
+refused 's/128x256, 128, 256, 4/128x256, 128, 256, 5/' kernels/tensor_half/wgmma.cuh "TMM__HALF_WGMMA_LIST: stages must be"
 number skinny COPIES 2 "TMM__SKINNY_WARPS, _COPIES and _L must be 8, 4"
 number direct MOST 2048 "TMM__DIRECT_MOST must be a power of two"
 end_refused

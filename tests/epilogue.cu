@@ -534,8 +534,8 @@ static void TEST(_boxes)(void)
                             {258, 400, 24, 1, 2, 0},
                             {130, 200, 64, 1, 3, 1}};
     enum { TILES = 6 };
-    static const int tiles[TILES] = {8,  9,  10,
-                                     14, 15, 16}; /* of 128 x 256, 128, 192, 208, 224, 160 */
+    /* Of 128 x 256, 128, 192, 208, 224 and 160. */
+    static const int tiles[TILES] = {8, 9, 10, 14, 15, 16};
     double most = 0, worst;
     int beside = 0, done = 0, found = 0;
     bool by_wgmma = false;

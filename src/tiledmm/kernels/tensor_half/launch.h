@@ -221,9 +221,9 @@ static inline void tmm__xhalf_wgmma_try(const tmm__xproduct *p, tmm__plan *c, in
     const double *full = tmm__tuned()->half_wgmma[n < TMM__TUNED_HALF ? n : 0];
     const double *less = tmm__tuned()->half_wgmma[n % 3 == 0 ? 2 : 1];
     const double fewer = ((n == 3 ? 256 : i->cols) - cols * i->rows / 128) / 64.0;
-    enum { COSTS = sizeof tmm__tuned()->half_wgmma[0] / sizeof(double) };
-    double costs[COSTS];
-    for (int k = 0; k < (int)COSTS; k++) costs[k] = full[k] + (less[k] - full[k]) * fewer;
+    enum { COUNT = sizeof tmm__tuned()->half_wgmma[0] / sizeof(double) };
+    double costs[COUNT];
+    for (int k = 0; k < (int)COUNT; k++) costs[k] = full[k] + (less[k] - full[k]) * fewer;
     const tmm__load load = tmm__xload(p, TMM__COST_TENSOR, i->rows, cols);
     const tmm__tiling t = tmm__tile(TMM__TRIANGLE(p), p->M, p->N, i->rows * cluster, cols);
     const double tiles = t.down * t.across * p->batch,
