@@ -12982,14 +12982,13 @@ TMM__DEVICE void tmm__half_thin_fetch(unsigned char *slot, const tmm__half_thin_
 typedef struct tmm__half_thin_lane {
     const char *from, *last_from; /* where these lines begin */
     long long step, next;         /* bytes to its next line, to the next 64 k */
-    int line, lines, end,
-        last; /* its first line, from one to the next; ends of its warp's, of all */
+    int line, lines, end;         /* its first line, from one to the next; end of its warp's */
     int last_line, chunk, chunks; /* the vector of a line, of so many and one more */
     int whole;                    /* steps that it copies without looking */
     unsigned low;                 /* the last bits of the first line's address */
 } tmm__half_thin_lane;
 
-/* A warp has `each` lines. From `row` and `col` on, of `rows` at most. */
+/* A warp has `each` of `rows` lines. From `row` and `col` on. */
 TMM__DEVICE tmm__half_thin_lane tmm__half_thin_lines(const tmm__half_thin_plain *x, int product,
                                                      int each, int row, int rows, int col,
                                                      int turned)
@@ -12998,20 +12997,17 @@ TMM__DEVICE tmm__half_thin_lane tmm__half_thin_lines(const tmm__half_thin_plain 
     const long long ld = x->ld * 2, left = turned ? x->rows - row : x->cols - col;
     tmm__half_thin_lane of;
     of.chunks = 1 << x->chunks_log2, of.chunk = lane & (of.chunks - 1);
-    of.lines = 32 >> x->chunks_log2, of.end = first + each;
-    of.line = first + (lane >> x->chunks_log2);
-    of.last = turned ? 63 : min(rows, x->rows - row) - 1;
+    of.lines = 32 >> x->chunks_log2, of.line = first + (lane >> x->chunks_log2);
+    of.end = min(first + each, rows);
     const char *all = (const char *)(x->from + product * x->stride),
                *from = all + row * ld + col * 2;
     const char *behind = all + (x->rows - 1) * ld + x->cols * 2;
     of.low = (unsigned)(size_t)from + (unsigned)of.line * (unsigned)ld;
-    of.from = from + min(of.line, of.last) * ld, of.step = of.lines * ld;
-    of.last_line = lane < each ? first + lane : -1;
-    of.last_from = from + min(first + lane, of.last) * ld;
-    of.next = turned ? 64 * ld : 128;
-    /* Where all 64 k are there, and the last vector is not behind the operand. Lines that are not there get
-       those of others. */
-    const long long room = behind - (from + of.last * ld) - (of.chunks + 1) * 16;
+    of.from = from + of.line * ld, of.step = of.lines * ld;
+    of.last_line = first + lane < of.end ? first + lane : -1;
+    of.last_from = from + (first + lane) * ld, of.next = turned ? 64 * ld : 128;
+    /* Where all 64 k are there, and the last vector is not behind the operand. */
+    const long long room = behind - (from + (rows - 1) * ld) - (of.chunks + 1) * 16;
     of.whole = room < 0 ? 0 : (int)min(room / of.next + 1, left / 64);
     if (turned && of.chunk * 8 > x->cols - col + 7) of.line = of.end;
     if (turned && of.chunks * 8 > x->cols - col + 7) of.last_line = -1;
@@ -13030,8 +13026,7 @@ TMM__DEVICE void tmm__half_thin_copy(unsigned char *slot, const tmm__half_thin_l
         if (at < of->end)
             tmm__copy_zfill(to, (const char *)((size_t)from & ~(size_t)15) + of->chunk * 16, 16,
                             16);
-        if (at + of->lines <= of->last) from += of->step;
-        to += of->lines * line;
+        from += of->step, to += of->lines * line;
     }
     if (of->last_line >= 0)
         tmm__copy_zfill(slot + of->last_line * line + line - 16,
@@ -13049,10 +13044,10 @@ TMM__DEVICE void tmm__half_thin_align(unsigned to, const unsigned char *slot,
         unsigned w[2][8];
 #pragma unroll
         for (int i = 0; i < 2; i++) {
-            /* None is read that another warp may write. */
-            const int at = min(of->line + (two + i) * of->lines, of->end - 1);
+            const int at = of->line + (two + i) * of->lines;
             const uint4 *vector = (const uint4 *)(slot + at * line + c * 16);
-            const uint4 low = vector[0], high = vector[1];
+            uint4 low = make_uint4(0, 0, 0, 0), high = low;
+            if (at < of->end) low = vector[0], high = vector[1];
             w[i][0] = low.x, w[i][1] = low.y, w[i][2] = low.z, w[i][3] = low.w;
             w[i][4] = high.x, w[i][5] = high.y, w[i][6] = high.z, w[i][7] = high.w;
         }
@@ -13091,8 +13086,11 @@ TMM__DEVICE void tmm__half_thin_plainly(const tmm__half_thin_job *job, unsigned 
     for (int n = 0; n < 2; n++) { /* the large operand, the thin one */
         const tmm__half_thin_plain *x = &job->plain[n];
         const int turned = n == 0 ? job->turned_large : job->turned_thin;
-        begin[n] = n == 0 ? line0 : thin0, rows[n] = n == 0 ? job->high : job->cols;
-        each[n] = turned ? 8 : rows[n] / 8;
+        begin[n] = n == 0 ? line0 : thin0;
+        /* Only lines that are there: copies of one line by all blocks for those that are not took three times as
+           long. */
+        rows[n] = turned ? 64 : min(n == 0 ? job->high : job->cols, x->rows - begin[n]);
+        each[n] = (rows[n] + 7) / 8;
         if (x->rows == 0) continue;
         of[n] = tmm__half_thin_lines(x, product, each[n], turned ? first * 64 : begin[n], rows[n],
                                      turned ? begin[n] : first * 64, turned);
@@ -13113,7 +13111,7 @@ TMM__DEVICE void tmm__half_thin_plainly(const tmm__half_thin_job *job, unsigned 
                 tmm__half_thin_copy(slot + behind[n], &of[n]);
             else
                 tmm__half_thin_fetch(slot + behind[n], x, product, each[n], turned ? k : begin[n],
-                                     turned ? 64 : rows[n], turned ? begin[n] : k);
+                                     rows[n], turned ? begin[n] : k);
             of[n].from += of[n].next, of[n].last_from += of[n].next;
         }
         tmm__copy_commit();
