@@ -19,18 +19,18 @@
     _(A) _(ACROSS) _(AHEAD) _(ALIGNED_ROWS) _(ALIGNS) _(ALONG) _(ALONG_K) _(ANY) _(AREA) \
     _(AT_ONCE) _(As) _(B) _(BFLOAT16) _(BLOCK) _(BLOCKS_A) _(BLOCKS_B) _(BYTES) _(Bs) _(C) \
     _(CLUSTER) _(COLS) _(COPIES) _(COPY_AT) _(COUNT) _(D) _(DEEP) _(DEPTH) _(DOUBTFUL) \
-    _(DOUBTFUL_SMALL) _(DOWN) _(EDGE) _(END) _(FEWER) _(FEWEST) _(FIRST) _(FLOAT) _(FLUSH) _(FOURS) \
-    _(GRAIN) _(GROUPS) _(HALF) _(HALVES) _(K) _(K_GROUPS) _(L) _(LANES) _(LAST) _(LDA) _(LDB) _(LDC) _(LDS) _(LINES) \
-    _(LINES_A) _(LINES_B) _(LINES_M) _(LINES_N) _(LIST) _(M) _(MATRICES) _(N) _(P) _(PAIRS) \
-    _(PART) _(PASSES) _(PASSES_A) _(PIECES) _(PITCH) _(PITCH_A) _(PITCH_B) _(PLAIN) \
-    _(PROMOTION_256B) _(Q) _(QUADS) _(R) _(REJECTED) _(REJECTED_SMALL) _(ROWS) _(S) _(SIZE) _(SLOTS) _(SPARSE) _(SQUARE) \
-    _(STAGE) _(STAGED_ROWS) _(STAGES) _(STAGES_1) _(STAGES_2) _(STAGE_A) _(STEP) _(STEPS) _(STILL) \
-    _(STORED) _(STORED_ROWS) _(STRIDE) _(SUMS) _(SWIZZLE_128B) _(S_COPIES) _(THREADS) _(THROUGH) \
-    _(TILE) _(TILE_COLS) _(TILE_M) _(TILE_N) _(TN) _(UNIT) _(UNROLL) _(VECTOR) _(VECTORS) _(WARPS) \
-    _(WARPS_ACROSS) _(WIDE) _(WIDE_PASSES) _(WIDTH) _(X) _(a) _(b) _(block) _(c) _(cols) _(d) \
-    _(depth) _(e) _(g) _(h) _(half) _(i) _(j) _(k) _(l) _(m) _(max) _(min) _(n) _(near) _(o) _(p) \
-    _(q) _(r) _(rows) _(s) _(size) _(small) _(t) _(threads) _(tile) _(u) _(v) _(w) _(width) _(x) \
-    _(y) _(z)
+    _(DOUBTFUL_SMALL) _(DOWN) _(EDGE) _(END) _(FEWER) _(FEWEST) _(FIRST) _(FLOAT) _(FLUSH) \
+    _(FOURS) _(GRAIN) _(GROUPS) _(HALF) _(HALVES) _(K) _(K_GROUPS) _(L) _(LANES) _(LAST) _(LDA) \
+    _(LDB) _(LDC) _(LDS) _(LINES) _(LINES_A) _(LINES_B) _(LINES_M) _(LINES_N) _(LIST) _(M) \
+    _(MATRICES) _(N) _(P) _(PAIRS) _(PART) _(PASSES) _(PASSES_A) _(PIECES) _(PITCH) _(PITCH_A) \
+    _(PITCH_B) _(PLAIN) _(PROMOTION_256B) _(Q) _(QUADS) _(R) _(REJECTED) _(REJECTED_SMALL) _(ROWS) \
+    _(S) _(SIZE) _(SLOTS) _(SPARSE) _(SQUARE) _(STAGE) _(STAGED_ROWS) _(STAGES) _(STAGES_1) \
+    _(STAGES_2) _(STAGE_A) _(STEP) _(STEPS) _(STILL) _(STORED) _(STORED_ROWS) _(STRIDE) _(SUMS) \
+    _(SWIZZLE_128B) _(S_COPIES) _(THREADS) _(THROUGH) _(TILE) _(TILE_COLS) _(TILE_M) _(TILE_N) \
+    _(TN) _(UNIT) _(UNROLL) _(VECTOR) _(VECTORS) _(WARPS) _(WARPS_ACROSS) _(WIDE) _(WIDE_PASSES) \
+    _(WIDTH) _(X) _(a) _(b) _(block) _(c) _(cols) _(d) _(depth) _(e) _(g) _(h) _(half) _(i) _(j) \
+    _(k) _(l) _(m) _(max) _(min) _(n) _(near) _(o) _(p) _(q) _(r) _(rows) _(s) _(size) _(small) \
+    _(t) _(threads) _(tile) _(u) _(v) _(w) _(width) _(x) _(y) _(z)
 /* clang-format on */
 #ifdef _MSC_VER
 #define TMM__PRAGMA(x) __pragma(x)

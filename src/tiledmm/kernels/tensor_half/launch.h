@@ -487,7 +487,7 @@ static inline tmm_status tmm__xhalf_run_wgmma(const tmm__xproduct *given, const 
                                     !turned_B                       ? plan->tile_n / 2
                                     : TMM__HALF_WGMMA_BY_K(i->cols) ? 32
                                                                     : 64);
-    if (i->rows == 192 && !tmm__xhalf_map_C(&maps[2], p)) *missing = 1;
+    if (i->rows == 192 && (!tmm__xhalf_plain(p) || !tmm__xhalf_map_C(&maps[2], p))) *missing = 1;
     tmm__xproduct q = *p;
     tmm__last_tiles last = {job.pairs_down * job.across, 0, p->M, 0, p->N};
     job.band = TMM__TENSOR_BAND;
