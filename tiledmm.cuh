@@ -2140,10 +2140,10 @@ typedef struct tmm__costs { /* in clocks, if nothing else is said */
        part of 64 k that few blocks save. */
     tmm__block_costs half[TMM__TUNED_HALF];
     double half_wgmma[TMM__TUNED_HALF][6];
-    /* KERNEL THIN HALF, in nanoseconds: the launch, a block, and each thin line that it stores alone; 64 k of 16,
-       64 and 128 thin lines, and off 16 bytes; from asking for a stage to having it; blocks that share k, and each
-       line that they add; operands from memory, by KERNEL TENSOR HALF and by this; KERNEL SUM, and each byte of it.
-       slower: times, lines not 128 bytes apart. asked[2]: of what a block has more. l2: bytes in a nanosecond. */
+    /* KERNEL THIN HALF, in nanoseconds: the launch, a block, and each thin line by 128 large ones that it stores
+       alone; 64 k of 16, 64 and 128 thin lines, and off 16 bytes; from asking for a stage to having it; blocks that
+       share k, and each such line that they add; operands from memory, by KERNEL TENSOR HALF and by this; KERNEL SUM,
+       and each byte of it. slower: times, more lines of memory. asked[2]: of what a block has more. l2: bytes a ns. */
     struct {
         double tile[3], step[4], latency, slower, cluster[2], memory[2], asked[3], l2, sum[2];
     } half_thin;
