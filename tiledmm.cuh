@@ -2142,13 +2142,14 @@ typedef struct tmm__costs { /* in clocks, if nothing else is said */
         double add_more; /* more where a block has stored one before */
         double power;    /* as for TENSOR of double, where tensor cores are the limit */
     } thin;
-    /* KERNEL TENSOR HALF by mma.sync; by wgmma: once, 64 k, a tile, one of partial sums, `odd` of a tile. */
+    /* KERNEL TENSOR HALF by mma.sync; by wgmma: once, 64 k, a tile, one of partial sums, `odd` of a tile;
+       part of 64 k that few blocks save. */
     tmm__block_costs half[TMM__TUNED_HALF];
-    double half_wgmma[TMM__TUNED_HALF][5];
-    /* KERNEL THIN HALF, in nanoseconds: the launch, a block, and each thin line that it stores alone; 64 k of 16,
-       64 and 128 thin lines, and off 16 bytes; from asking for a stage to having it; blocks that share k, and each
-       line that they add; operands from memory, by KERNEL TENSOR HALF and by this; KERNEL SUM, and each byte of it.
-       slower: times, lines not 128 bytes apart. asked[2]: of what a block has more. l2: bytes in a nanosecond. */
+    double half_wgmma[TMM__TUNED_HALF][6];
+    /* KERNEL THIN HALF, in nanoseconds: the launch, a block, and each thin line by 128 large ones that it stores
+       alone; 64 k of 16, 64 and 128 thin lines, and off 16 bytes; from asking for a stage to having it; blocks that
+       share k, and each such line that they add; operands from memory, by KERNEL TENSOR HALF and by this; KERNEL SUM,
+       and each byte of it. slower: times, more lines of memory. asked[2]: of what a block has more. l2: bytes a ns. */
     struct {
         double tile[3], step[4], latency, slower, cluster[2], memory[2], asked[3], l2, sum[2];
     } half_thin;
@@ -2465,21 +2466,21 @@ static const tmm__costs tmm__measured = {
     },
     {
         /* half by wgmma */
-        {2600, 1420, 3750, 3150, 10000},
-        {3450, 830, 1950, 2550, 5000},
-        {3250, 1110, 2500, 2600, 7500},
+        {3570, 1470, 3030, 3150, 9430, 0},
+        {4910, 967, 1950, 2550, 4990, 0.478},
+        {3260, 1240, 3970, 2600, 7970, 0},
     },
     {
         /* half thin */
-        {471, 2690, 0.25},    /* tile */
-        {134, 253, 339, 650}, /* step */
-        1417,                 /* latency */
-        2.2,                  /* slower */
-        {898, 8.1},           /* cluster */
-        {2200, 1100},         /* memory */
+        {171, 2360, 32.6},    /* tile */
+        {134, 300, 512, 474}, /* step */
+        2600,                 /* latency */
+        1.13,                 /* slower */
+        {853, 20.6},          /* cluster */
+        {1690, 802},          /* memory */
         {1e6, 2.9e5, 0.039},  /* asked */
-        8650,                 /* l2 */
-        {1840, 5.8e-5},       /* sum */
+        9120,                 /* l2 */
+        {3020, 5.81e-5},      /* sum */
     },
     {
         /* int8 */
@@ -3423,6 +3424,7 @@ static inline tmm_status tmm__blame_operand(const tmm__operands *o, tmm_status s
 #define tmm__xhalf_map_C      TMM_FN(gemm__half_map_C)
 #define tmm__xhalf_mma_plan   TMM_FN(gemm__half_mma_plan)
 #define tmm__xhalf_more       TMM_FN(gemm__half_more)
+#define tmm__xhalf_packs      TMM_FN(gemm__half_packs)
 #define tmm__xhalf_plain      TMM_FN(gemm__half_plain)
 #define tmm__xhalf_run_wgmma  TMM_FN(gemm__half_run_wgmma)
 #define tmm__xhalf_thin       TMM_FN(gemm__half_thin)
@@ -13054,32 +13056,96 @@ TMM__DEVICE void tmm__half_thin_fetch(unsigned char *slot, const tmm__half_thin_
     }
 }
 
-/* From the slot to the stage: see tmm__half_thin_fetch. */
-TMM__DEVICE void tmm__half_thin_align(unsigned to, const unsigned char *slot,
-                                      const tmm__half_thin_plain *x, int product, int each, int row,
-                                      int turned)
+/* What a lane copies of each 64 k of such an operand: one vector of up to four lines, and the last vector of
+   another one, if that is not negative. */
+typedef struct tmm__half_thin_lane {
+    const char *from, *last_from; /* where these lines begin */
+    long long step, next;         /* bytes to its next line, to the next 64 k */
+    int line, lines, end;         /* its first line, from one to the next; end of its warp's */
+    int last_line, chunk, chunks; /* the vector of a line, of so many and one more */
+    int whole;                    /* steps that it copies without looking */
+    unsigned low;                 /* the last bits of the first line's address */
+} tmm__half_thin_lane;
+
+/* A warp has `each` of `rows` lines. From `row` and `col` on. */
+TMM__DEVICE tmm__half_thin_lane tmm__half_thin_lines(const tmm__half_thin_plain *x, int product,
+                                                     int each, int row, int rows, int col,
+                                                     int turned)
 {
-    const int lane = threadIdx.x % 32, warp = threadIdx.x / 32 - 9, chunks = 1 << x->chunks_log2;
-    const unsigned short *from = x->from + product * x->stride;
-#pragma unroll 2
-    for (int n = lane; n < each << x->chunks_log2; n += 32) {
-        const int line = warp * each + (n >> x->chunks_log2), c = n & (chunks - 1);
-        const int off = (int)((size_t)(from + (row + line) * x->ld) % 16);
-        const uint4 *vector = (const uint4 *)(slot + (line * (chunks + 1) + c) * 16);
-        const uint4 low = vector[0], high = vector[1];
-        const unsigned w[8] = {low.x, low.y, low.z, low.w, high.x, high.y, high.z, high.w};
-        unsigned four[6], y[5];
+    const int lane = threadIdx.x % 32, first = (threadIdx.x / 32 - 9) * each;
+    const long long ld = x->ld * 2, left = turned ? x->rows - row : x->cols - col;
+    tmm__half_thin_lane of;
+    of.chunks = 1 << x->chunks_log2, of.chunk = lane & (of.chunks - 1);
+    of.lines = 32 >> x->chunks_log2, of.line = first + (lane >> x->chunks_log2);
+    of.end = min(first + each, rows);
+    const char *all = (const char *)(x->from + product * x->stride),
+               *from = all + row * ld + col * 2;
+    const char *behind = all + (x->rows - 1) * ld + x->cols * 2;
+    of.low = (unsigned)(size_t)from + (unsigned)of.line * (unsigned)ld;
+    of.from = from + of.line * ld, of.step = of.lines * ld;
+    of.last_line = first + lane < of.end ? first + lane : -1;
+    of.last_from = from + (first + lane) * ld, of.next = turned ? 64 * ld : 128;
+    /* Where all 64 k are there, and the last vector is not behind the operand. */
+    const long long room = behind - (from + (rows - 1) * ld) - (of.chunks + 1) * 16;
+    of.whole = room < 0 ? 0 : (int)min(room / of.next + 1, left / 64);
+    if (turned && of.chunk * 8 > x->cols - col + 7) of.line = of.end;
+    if (turned && of.chunks * 8 > x->cols - col + 7) of.last_line = -1;
+    return of;
+}
+
+/* The next 64 k, to a slot. */
+TMM__DEVICE void tmm__half_thin_copy(unsigned char *slot, const tmm__half_thin_lane *of)
+{
+    const int line = (of->chunks + 1) * 16;
+    unsigned char *to = slot + of->line * line + of->chunk * 16;
+    const char *from = of->from;
 #pragma unroll
-        for (int i = 0; i < 6; i++) four[i] = off & 8 ? w[i + 2] : w[i];
+    for (int i = 0; i < 4; i++) {
+        const int at = of->line + i * of->lines;
+        if (at < of->end)
+            tmm__copy_zfill(to, (const char *)((size_t)from & ~(size_t)15) + of->chunk * 16, 16,
+                            16);
+        from += of->step, to += of->lines * line;
+    }
+    if (of->last_line >= 0)
+        tmm__copy_zfill(slot + of->last_line * line + line - 16,
+                        (const char *)((size_t)of->last_from & ~(size_t)15) + line - 16, 16, 16);
+}
+
+/* From the slot to the stage. 64 k further on lines begin as far off 16 bytes. */
+TMM__DEVICE void tmm__half_thin_align(unsigned to, const unsigned char *slot,
+                                      const tmm__half_thin_lane *of, unsigned ld, int turned)
+{
+    const int c = of->chunk, line = (of->chunks + 1) * 16;
+    to += turned ? c / 8 * 8192 : 0;
 #pragma unroll
-        for (int i = 0; i < 5; i++) y[i] = off & 4 ? four[i + 1] : four[i];
+    for (int two = 0; two < 4; two += 2) {
+        unsigned w[2][8];
 #pragma unroll
-        for (int i = 0; i < 4; i++) y[i] = __funnelshift_r(y[i], y[i + 1], off & 2 ? 16 : 0);
-        const unsigned place =
-            to + (turned ? c / 8 * 8192 : 0) + line * 128 + ((c % 8 ^ line % 8) << 4);
-        asm volatile("st.shared.v4.b32 [%0], {%1, %2, %3, %4};" ::"r"(place), "r"(y[0]), "r"(y[1]),
-                     "r"(y[2]), "r"(y[3])
-                     : "memory");
+        for (int i = 0; i < 2; i++) {
+            const int at = of->line + (two + i) * of->lines;
+            const uint4 *vector = (const uint4 *)(slot + at * line + c * 16);
+            uint4 low = make_uint4(0, 0, 0, 0), high = low;
+            if (at < of->end) low = vector[0], high = vector[1];
+            w[i][0] = low.x, w[i][1] = low.y, w[i][2] = low.z, w[i][3] = low.w;
+            w[i][4] = high.x, w[i][5] = high.y, w[i][6] = high.z, w[i][7] = high.w;
+        }
+#pragma unroll
+        for (int i = 0; i < 2; i++) {
+            const int at = of->line + (two + i) * of->lines;
+            const unsigned off = of->low + (unsigned)((two + i) * of->lines) * ld;
+            unsigned four[6], y[5];
+#pragma unroll
+            for (int n = 0; n < 6; n++) four[n] = off & 8 ? w[i][n + 2] : w[i][n];
+#pragma unroll
+            for (int n = 0; n < 5; n++) y[n] = off & 4 ? four[n + 1] : four[n];
+#pragma unroll
+            for (int n = 0; n < 4; n++) y[n] = __funnelshift_r(y[n], y[n + 1], (off & 2) * 8);
+            const unsigned place = to + at * 128 + ((c % 8 ^ at % 8) << 4);
+            if (at < of->end)
+                asm volatile("st.shared.v4.b32 [%0], {%1, %2, %3, %4};" ::"r"(place), "r"(y[0]),
+                             "r"(y[1]), "r"(y[2]), "r"(y[3]));
+        }
     }
 }
 
@@ -13090,42 +13156,54 @@ TMM__DEVICE void tmm__half_thin_plainly(const tmm__half_thin_job *job, unsigned 
                                         int thin0, int product)
 {
     enum { SLOTS = TMM__HALF_THIN_SLOTS };
-    const tmm__half_thin_plain *large = &job->plain[0], *thin = &job->plain[1];
-    const int each_large = job->turned_large ? 8 : 16,
-              each_thin = job->turned_thin ? 8 : job->cols / 8;
-    const int behind = large->rows > 0 ? 128 * each_large * ((1 << large->chunks_log2) + 1) : 0;
     const unsigned base = (unsigned)__cvta_generic_to_shared(memory);
+    tmm__half_thin_lane of[2];
+    int each[2], rows[2], begin[2], behind[2] = {0, 0};
     unsigned parity = 1;
     int stage = 0;
+#pragma unroll
+    for (int n = 0; n < 2; n++) { /* the large operand, the thin one */
+        const tmm__half_thin_plain *x = &job->plain[n];
+        const int turned = n == 0 ? job->turned_large : job->turned_thin;
+        begin[n] = n == 0 ? line0 : thin0;
+        /* Only lines that are there: copies of one line by all blocks for those that are not took three times as
+           long. */
+        rows[n] = turned ? 64 : min(n == 0 ? job->high : job->cols, x->rows - begin[n]);
+        each[n] = (rows[n] + 7) / 8;
+        if (x->rows == 0) continue;
+        of[n] = tmm__half_thin_lines(x, product, each[n], turned ? first * 64 : begin[n], rows[n],
+                                     turned ? begin[n] : first * 64, turned);
+        if (n == 0) behind[1] = 128 * each[0] * (of[0].chunks + 1);
+    }
+#pragma unroll 1
     for (int step = 1 - SLOTS; step < steps; step++) {
         const int next = step + SLOTS - 1, k = (first + next) * 64;
         if (step >= 0) TMM__COPY_WAIT(SLOTS - 2);
         __syncwarp();
-        if (next < steps) {
-            unsigned char *slot = memory + job->slots_at + next % SLOTS * job->slot;
-            if (large->rows > 0)
-                tmm__half_thin_fetch(slot, large, product, each_large,
-                                     job->turned_large ? k : line0,
-                                     job->turned_large ? 64 : job->high,
-                                     job->turned_large ? line0 : k);
-            if (thin->rows > 0)
-                tmm__half_thin_fetch(slot + behind, thin, product, each_thin,
-                                     job->turned_thin ? k : thin0, 128,
-                                     job->turned_thin ? thin0 : k);
+        unsigned char *slot = memory + job->slots_at + (next & (SLOTS - 1)) * job->slot;
+#pragma unroll
+        for (int n = 0; n < 2; n++) {
+            const tmm__half_thin_plain *x = &job->plain[n];
+            const int turned = n == 0 ? job->turned_large : job->turned_thin;
+            if (x->rows == 0 || next >= steps) continue;
+            if (next < of[n].whole)
+                tmm__half_thin_copy(slot + behind[n], &of[n]);
+            else
+                tmm__half_thin_fetch(slot + behind[n], x, product, each[n], turned ? k : begin[n],
+                                     rows[n], turned ? begin[n] : k);
+            of[n].from += of[n].next, of[n].last_from += of[n].next;
         }
         tmm__copy_commit();
         if (step < 0) continue;
-        const unsigned char *slot = memory + job->slots_at + step % SLOTS * job->slot;
+        slot = memory + job->slots_at + (step & (SLOTS - 1)) * job->slot;
         const unsigned to = base + stage * job->stage;
-        const int now = (first + step) * 64;
         tmm__barrier_wait(fulls + 8 * ((int)TMM__HALF_THIN_STAGES + stage), parity);
-        if (large->rows > 0)
-            tmm__half_thin_align(to, slot, large, product, each_large,
-                                 job->turned_large ? now : line0, job->turned_large);
-        if (thin->rows > 0)
-            tmm__half_thin_align(to + 16384, slot + behind, thin, product, each_thin,
-                                 job->turned_thin ? now : thin0, job->turned_thin);
-        asm volatile("fence.proxy.async.shared::cta;" ::: "memory");
+#pragma unroll
+        for (int n = 0; n < 2; n++)
+            if (job->plain[n].rows > 0)
+                tmm__half_thin_align(to + n * 16384, slot + behind[n], &of[n],
+                                     (unsigned)job->plain[n].ld * 2,
+                                     n == 0 ? job->turned_large : job->turned_thin);
         __syncwarp();
         if (threadIdx.x % 32 == 0) tmm__barrier_arrive_at(fulls + 8 * stage, rank);
         if (++stage == job->stages) stage = 0, parity ^= 1;
@@ -13177,6 +13255,8 @@ TMM__DEVICE void tmm__xhalf_thin_sum(float *c, const tmm__half_thin_job *job, in
 #pragma unroll 1
     for (int step = 0; step < steps; step++) {
         tmm__barrier_wait(fulls + 8 * stage, parity);
+        /* What threads have stored. It waits for all copies of a warp: not those that copy ahead. */
+        if (job->full > 1) asm volatile("fence.proxy.async.shared::cta;" ::: "memory");
         TMM__WGMMA_BEGIN();
         tmm__xhalf_step(c, at, group, 128, cols, turned_large, turned_thin);
         TMM__WGMMA_COMMIT();
@@ -18014,10 +18094,12 @@ static inline tmm_status tmm__xcheck_k(const tmm__xproduct *p, const tmm__xkerne
 }
 
 #if TMM__FAST
-/* What TMM_AUTO asks of all kernels with asynchronous copies. */
+/* What TMM_AUTO asks of all kernels with asynchronous copies. Of 16 bits those for short sums do small
+   products by multiply-adds faster than tensor cores, whose tiles are larger. */
 static inline int tmm__xfast_competes(const tmm__xproduct *p, const tmm__xkernel *row)
 {
-    return tmm__current_device()->capability >= 80 && sizeof(TMM_TYPE) >= 4 &&
+    const int small = TMM__HALF_TENSOR && p->K <= 128 && row->value != TMM_PIPELINED;
+    return tmm__current_device()->capability >= 80 && (sizeof(TMM_TYPE) >= 4 || small) &&
            tmm__xfits(row->value, p);
 }
 
@@ -18674,6 +18756,12 @@ static inline size_t tmm__xhalf_copies(const tmm__xproduct *p)
            (TMM__TRIANGLE(p) ? 0 : tmm__xhalf_copied(p, 1, NULL, NULL));
 }
 
+/* May operands off 16 bytes be copied first? Of a batch all at once, so that all products have the same bits. */
+static inline int tmm__xhalf_packs(const tmm__xproduct *p)
+{
+    return (p->allowed & (TMM__PACK | TMM__ALL_OF_BATCH)) && tmm__current_device()->pools;
+}
+
 #ifndef TMM__HALF_ONCE
 /* Numbers of plans: mma.sync, by copies of operands off 16 bytes, wgmma, KERNEL THIN HALF. */
 enum { TMM__HALF_COPIED = 4, TMM__HALF_WGMMA_FIRST = 8, TMM__HALF_THIN_FIRST = 32 };
@@ -18816,7 +18904,7 @@ static inline void tmm__xhalf_wgmma_try(const tmm__xproduct *p, tmm__plan *c, in
     const double busy = fmin(items / most, 1), lines = p->rsB != 1 ? i->cols : cols;
     const double copied = (i->rows + lines / cluster) * 128.0;
     /* Few blocks of 128 x 128 find a higher clock, and L2 free: 1024 took 0.7 of the clocks of a step. */
-    const double alone = cols == 128 ? 0.6 * (1 - busy) : 0;
+    const double alone = costs[5] * (1 - busy);
     const double step = fmax(costs[1] * (1 - alone), busy * copied / (1.15 * tmm__tuned()->l2));
     const double odd = load.odd ? costs[4] * fmin(1, (double)p->N / cols) : 0;
     /* Threads store what is left of whole boxes; expected of an epilogue, not measured. */
@@ -18853,7 +18941,7 @@ static inline void tmm__xhalf_wgmma_plan(const tmm__xproduct *p, tmm__plan *c)
     const double copied = (double)tmm__xhalf_copies(p);
     const double copies = copied > 0 ? tmm__pack_time(copied) : 0;
     const int cuts = (p->allowed & TMM__CUT_K) && device->pools;
-    if (copied > 0 && (!(p->allowed & TMM__PACK) || !device->pools)) return;
+    if (copied > 0 && !tmm__xhalf_packs(p)) return;
     for (int way = 0; way < (int)TMM__HALF_WAYS; way++) {
         const int cluster = tmm__half_ways[way][1];
         const tmm__xhalf__wgmma *i = tmm__xhalf_wgmma(tmm__half_ways[way][0]);
@@ -18894,7 +18982,7 @@ static inline void tmm__xhalf_mma_plan(const tmm__xproduct *p, tmm__plan *c)
     const int count = (int)(sizeof instances / sizeof *instances);
     const double steps = ceil(p->K / 32.0);
     const double copied = (double)tmm__xhalf_copies(p);
-    const int ways = copied > 0 && (p->allowed & TMM__PACK) && device->pools ? 2 : 1;
+    const int ways = copied > 0 && tmm__xhalf_packs(p) ? 2 : 1;
     c->time = HUGE_VAL;
     for (int way = 0; way < ways * count; way++) {
         const int n = way % count, copies = way >= count;
@@ -18904,7 +18992,7 @@ static inline void tmm__xhalf_mma_plan(const tmm__xproduct *p, tmm__plan *c)
         load.type = TMM__TUNED_AS_HALF;
         if (copies) load.single = 0;
         if (i->bytes > device->shared) continue;
-        for (int slices = 1; slices <= 32; slices *= 2) {
+        for (int slices = 1; slices <= 128; slices *= 2) {
             if (slices > 1 && (!(p->allowed & TMM__CUT_K) || !device->pools ||
                                tiles * slices > 4 * load.processors || slices * 4 > steps))
                 break;
@@ -19105,7 +19193,7 @@ static inline tmm_status tmm__xtensor(const tmm__xproduct *given, const tmm__pla
     }
     if (missing) { /* memory, or a map */
         memset(&by_mma, 0, sizeof by_mma);
-        by_mma.value = TMM_TENSOR, p.allowed &= ~(int)TMM__PACK;
+        by_mma.value = TMM_TENSOR, p.allowed &= ~(int)(TMM__PACK | TMM__ALL_OF_BATCH);
         tmm__xhalf_mma_plan(&p, &by_mma);
         plan = &by_mma;
     }
@@ -19148,7 +19236,8 @@ typedef struct tmm__xhalf__thins {
     double thin, large, steps, batch, processors; /* lines, steps of 64 k */
     double memory;                                /* nanoseconds of it, */
     int from_memory, aligned; /* if L2 does not hold all; are lines 128 bytes apart? */
-    int plain, cuts;          /* is an operand off 16 bytes? May k be cut? */
+    int plain, cuts,
+        turned; /* is an operand off 16 bytes? May k be cut? Does the large one not lie along k? */
     const int *clusters;
 } tmm__xhalf__thins;
 
@@ -19188,9 +19277,8 @@ static inline int tmm__xhalf_thin_way(const tmm__xhalf__thins *p, int n, tmm__xh
     w->way = n / 22, w->parts = parts[n / 2 % 11], w->on_one = w->way / 3 + 1;
     w->cols = w->way % 3 == 0 ? 16 : 32 << w->way % 3, w->high = (int)TMM__HALF_THIN_LINES;
     const int many = w->parts == 0 || w->parts > 8;
-    if ((w->cols == 16 && p->thin > 16) || (p->plain && (w->on_one > 1 || p->thin > w->cols)))
-        return 0;
-    if (many && (!p->cuts || w->on_one > 1 || p->thin > w->cols)) return 0;
+    if ((w->cols == 16 && p->thin > 16) || ((p->plain || many) && p->thin > 2 * w->cols)) return 0;
+    if ((p->plain && w->on_one > 1) || (many && (!p->cuts || w->on_one > 1))) return 0;
     w->size = w->parts == 0 ? 4 : many ? 8 : w->parts;
     w->fit = w->on_one * (w->size > 1 ? p->clusters[w->size] : p->processors);
     const double each = p->thin > w->cols ? ceil(p->thin / w->cols) * p->batch : p->batch;
@@ -19198,6 +19286,7 @@ static inline int tmm__xhalf_thin_way(const tmm__xhalf__thins *p, int n, tmm__xh
         w->parts == 0 ? (int)fmin(w->fit / (ceil(p->large / 128) * each), 64) : w->parts / w->size;
     w->parts = w->slices * w->size;
     if (w->slices < 1 || w->fit < 1 || (many && w->slices < 2)) return 0;
+    if (p->large < w->high) w->high = (int)fmax(ceil(p->large / 8) * 8, 32);
     if (n % 2 == 0) return 1;
     const double down = floor(w->fit / (each * w->slices));
     if (down * 128 <= p->large) return 0;
@@ -19218,10 +19307,12 @@ static inline double tmm__xhalf_thin_time(const tmm__xhalf__thins *p, const tmm_
     const double together = w->on_one > 1 && share > 1 ? 2 : 1;
     double step = fmax(t->half_thin.latency / w->stages, together * t->half_thin.step[kind]);
     if (p->plain)
-        step = fmax(step, t->half_thin.step[3]);
-    else if (!p->aligned)
+        step = fmax(step, t->half_thin.step[3] * (1 + w->slots / 8e4));
+    else if (!p->aligned || (p->turned && w->high % 64 != 0)) /* two lines of memory for one */
         step *= t->half_thin.slower;
-    const double tile = t->half_thin.tile[1] + (w->parts > 1 ? 0 : t->half_thin.tile[2] * w->cols);
+    const double lines = fmin(w->cols, p->thin) * fmin(w->high, p->large) / TMM__HALF_THIN_LINES;
+    const double store = w->parts > 1 ? 0 : together * t->half_thin.tile[2] * lines;
+    const double tile = t->half_thin.tile[1] + store;
     const double copies = w->high + fmin(w->cols, p->thin);
     const double busy = fmax(ceil(clusters / w->fit) * (tile + steps * step),
                              blocks * steps * copies * 128 / t->half_thin.l2);
@@ -19233,8 +19324,7 @@ static inline double tmm__xhalf_thin_time(const tmm__xhalf__thins *p, const tmm_
         memory *= 1 + t->half_thin.asked[2] * (share * p->processors / blocks - 1);
     }
     time += tmm__overlapped(busy, memory);
-    if (w->parts > 1)
-        time += t->half_thin.cluster[0] + t->half_thin.cluster[1] * fmin(p->thin, w->cols);
+    if (w->parts > 1) time += t->half_thin.cluster[0] + t->half_thin.cluster[1] * lines;
     if (w->slices > 1)
         time += t->half_thin.sum[0] +
                 t->half_thin.sum[1] * 4 * w->slices * p->thin * p->large * p->batch;
@@ -19251,23 +19341,23 @@ static inline void tmm__xhalf_thin_plan(const tmm__xproduct *p, tmm__plan *c)
     double first = device->gpu.launch + t->half_thin.tile[0];
     q.thin = (double)tmm__min(p->M, p->N), q.large = (double)(p->M + p->N) - q.thin;
     q.steps = (double)((p->K + 63) / 64), q.batch = p->batch, q.processors = load.processors;
+    q.turned = p->M > p->N ? p->csA != 1 : p->rsB != 1;
     q.cuts = (p->allowed & TMM__CUT_K) && device->pools;
     const double tiles = ceil(q.thin / 16) * ceil(q.large / 32);
     if (TMM__TRIANGLE(p) || tiles * 256 > INT_MAX) return;
     const size_t copied = tmm__xhalf_copies(p);
-    q.plain = copied > 0 && q.thin <= 128; /* else each line would be moved more than once */
-    if (copied > 0 && !q.plain) {
-        if (!(p->allowed & TMM__PACK) || !device->pools) return;
-        first += tmm__pack_time((double)copied);
-    }
     q.aligned = (copied > 0 || (tmm__xhalf_ld(p, 0) % 64 == 0 && tmm__xhalf_ld(p, 1) % 64 == 0));
     q.memory = tmm__memory_time(&load);
     q.from_memory = load.bytes + load.c_bytes >= device->gpu.l2_bytes;
     if (q.from_memory) first += t->half_thin.memory[1];
     q.clusters = tmm__clusters((const void *)tmm__xgemm_half_thin, device->shared - 4096, 1, 0);
-    for (int n = 0; n < (int)TMM__HALF_THIN_WAYS; n++) {
+    for (int n = 0; n < 2 * (int)TMM__HALF_THIN_WAYS; n++) {
         tmm__xhalf__thin w;
-        if (!tmm__xhalf_thin_way(&q, n, &w)) continue;
+        /* Operands off 16 bytes as they lie, then as copies. Where there are several tiles along thin lines each
+           line would be moved more than once. */
+        q.plain = copied > 0 && n < (int)TMM__HALF_THIN_WAYS;
+        if (n >= (int)TMM__HALF_THIN_WAYS && (copied == 0 || !tmm__xhalf_packs(p))) break;
+        if (!tmm__xhalf_thin_way(&q, n % (int)TMM__HALF_THIN_WAYS, &w)) continue;
         w.stage = tmm__xhalf_thin_stage(p, w.cols);
         w.slots = q.plain ? (int)TMM__HALF_THIN_SLOTS * tmm__xhalf_thin_slot(p, w.cols) : 0;
         const int room = (device->shared - 1024 * (1 + w.on_one)) / w.on_one - w.slots;
@@ -19277,6 +19367,7 @@ static inline void tmm__xhalf_thin_plan(const tmm__xproduct *p, tmm__plan *c)
                         : w.parts > 1 ? TMM__PLAN_CLUSTERS
                                       : TMM__PLAN_WHOLE;
         double time = first + tmm__xhalf_thin_time(&q, &w);
+        if (copied > 0 && !q.plain) time += tmm__pack_time((double)copied);
         if (w.slices > 1) time = tmm__host_time(time);
         if (time < HUGE_VAL)
             time = TMM__PLAN_GUESS((int)TMM__HALF_THIN_FIRST + w.way, cut, w.parts, time);
@@ -19333,7 +19424,7 @@ static inline tmm_status tmm__xhalf_thin(tmm__xproduct *p, const tmm__plan *plan
     for (int n = 0; n < 2; n++) { /* the large operand, the thin one */
         const int is_B = n == 0 ? !plan->turned : plan->turned, turned = is_B ? turned_B : turned_A;
         if (tmm__xhalf_thin_plain(p, is_B))
-            tmm__xhalf_thin_from(&job.plain[n], p, is_B, n == 0 ? 128 : cols);
+            tmm__xhalf_thin_from(&job.plain[n], p, is_B, n > 0 ? cols : high > 64 ? 128 : 64);
         else
             *missing |= !tmm__xhalf_make_map(&maps[n], p, is_B, turned ? 64 : n == 0 ? high : cols);
     }

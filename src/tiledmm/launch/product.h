@@ -161,10 +161,12 @@ static inline tmm_status tmm__xcheck_k(const tmm__xproduct *p, const tmm__xkerne
 }
 
 #if TMM__FAST
-/* What TMM_AUTO asks of all kernels with asynchronous copies. */
+/* What TMM_AUTO asks of all kernels with asynchronous copies. Of 16 bits those for short sums do small
+   products by multiply-adds faster than tensor cores, whose tiles are larger. */
 static inline int tmm__xfast_competes(const tmm__xproduct *p, const tmm__xkernel *row)
 {
-    return tmm__current_device()->capability >= 80 && sizeof(TMM_TYPE) >= 4 &&
+    const int small = TMM__HALF_TENSOR && p->K <= 128 && row->value != TMM_PIPELINED;
+    return tmm__current_device()->capability >= 80 && (sizeof(TMM_TYPE) >= 4 || small) &&
            tmm__xfits(row->value, p);
 }
 

@@ -223,13 +223,14 @@ typedef struct tmm__costs { /* in clocks, if nothing else is said */
         double add_more; /* more where a block has stored one before */
         double power;    /* as for TENSOR of double, where tensor cores are the limit */
     } thin;
-    /* KERNEL TENSOR HALF by mma.sync; by wgmma: once, 64 k, a tile, one of partial sums, `odd` of a tile. */
+    /* KERNEL TENSOR HALF by mma.sync; by wgmma: once, 64 k, a tile, one of partial sums, `odd` of a tile;
+       part of 64 k that few blocks save. */
     tmm__block_costs half[TMM__TUNED_HALF];
-    double half_wgmma[TMM__TUNED_HALF][5];
-    /* KERNEL THIN HALF, in nanoseconds: the launch, a block, and each thin line that it stores alone; 64 k of 16,
-       64 and 128 thin lines, and off 16 bytes; from asking for a stage to having it; blocks that share k, and each
-       line that they add; operands from memory, by KERNEL TENSOR HALF and by this; KERNEL SUM, and each byte of it.
-       slower: times, lines not 128 bytes apart. asked[2]: of what a block has more. l2: bytes in a nanosecond. */
+    double half_wgmma[TMM__TUNED_HALF][6];
+    /* KERNEL THIN HALF, in nanoseconds: the launch, a block, and each thin line by 128 large ones that it stores
+       alone; 64 k of 16, 64 and 128 thin lines, and off 16 bytes; from asking for a stage to having it; blocks that
+       share k, and each such line that they add; operands from memory, by KERNEL TENSOR HALF and by this; KERNEL SUM,
+       and each byte of it. slower: times, more lines of memory. asked[2]: of what a block has more. l2: bytes a ns. */
     struct {
         double tile[3], step[4], latency, slower, cluster[2], memory[2], asked[3], l2, sum[2];
     } half_thin;
@@ -546,21 +547,21 @@ static const tmm__costs tmm__measured = {
     },
     {
         /* half by wgmma */
-        {2600, 1420, 3750, 3150, 10000},
-        {3450, 830, 1950, 2550, 5000},
-        {3250, 1110, 2500, 2600, 7500},
+        {3570, 1470, 3030, 3150, 9430, 0},
+        {4910, 967, 1950, 2550, 4990, 0.478},
+        {3260, 1240, 3970, 2600, 7970, 0},
     },
     {
         /* half thin */
-        {471, 2690, 0.25},    /* tile */
-        {134, 253, 339, 650}, /* step */
-        1417,                 /* latency */
-        2.2,                  /* slower */
-        {898, 8.1},           /* cluster */
-        {2200, 1100},         /* memory */
+        {171, 2360, 32.6},    /* tile */
+        {134, 300, 512, 474}, /* step */
+        2600,                 /* latency */
+        1.13,                 /* slower */
+        {853, 20.6},          /* cluster */
+        {1690, 802},          /* memory */
         {1e6, 2.9e5, 0.039},  /* asked */
-        8650,                 /* l2 */
-        {1840, 5.8e-5},       /* sum */
+        9120,                 /* l2 */
+        {3020, 5.81e-5},      /* sum */
     },
     {
         /* int8 */

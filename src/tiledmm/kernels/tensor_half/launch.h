@@ -100,6 +100,12 @@ static inline size_t tmm__xhalf_copies(const tmm__xproduct *p)
            (TMM__TRIANGLE(p) ? 0 : tmm__xhalf_copied(p, 1, NULL, NULL));
 }
 
+/* May operands off 16 bytes be copied first? Of a batch all at once, so that all products have the same bits. */
+static inline int tmm__xhalf_packs(const tmm__xproduct *p)
+{
+    return (p->allowed & (TMM__PACK | TMM__ALL_OF_BATCH)) && tmm__current_device()->pools;
+}
+
 #ifndef TMM__HALF_ONCE
 /* Numbers of plans: mma.sync, by copies of operands off 16 bytes, wgmma, KERNEL THIN HALF. */
 enum { TMM__HALF_COPIED = 4, TMM__HALF_WGMMA_FIRST = 8, TMM__HALF_THIN_FIRST = 32 };
@@ -242,7 +248,7 @@ static inline void tmm__xhalf_wgmma_try(const tmm__xproduct *p, tmm__plan *c, in
     const double busy = fmin(items / most, 1), lines = p->rsB != 1 ? i->cols : cols;
     const double copied = (i->rows + lines / cluster) * 128.0;
     /* Few blocks of 128 x 128 find a higher clock, and L2 free: 1024 took 0.7 of the clocks of a step. */
-    const double alone = cols == 128 ? 0.6 * (1 - busy) : 0;
+    const double alone = costs[5] * (1 - busy);
     const double step = fmax(costs[1] * (1 - alone), busy * copied / (1.15 * tmm__tuned()->l2));
     const double odd = load.odd ? costs[4] * fmin(1, (double)p->N / cols) : 0;
     /* Threads store what is left of whole boxes; expected of an epilogue, not measured. */
@@ -279,7 +285,7 @@ static inline void tmm__xhalf_wgmma_plan(const tmm__xproduct *p, tmm__plan *c)
     const double copied = (double)tmm__xhalf_copies(p);
     const double copies = copied > 0 ? tmm__pack_time(copied) : 0;
     const int cuts = (p->allowed & TMM__CUT_K) && device->pools;
-    if (copied > 0 && (!(p->allowed & TMM__PACK) || !device->pools)) return;
+    if (copied > 0 && !tmm__xhalf_packs(p)) return;
     for (int way = 0; way < (int)TMM__HALF_WAYS; way++) {
         const int cluster = tmm__half_ways[way][1];
         const tmm__xhalf__wgmma *i = tmm__xhalf_wgmma(tmm__half_ways[way][0]);
@@ -320,7 +326,7 @@ static inline void tmm__xhalf_mma_plan(const tmm__xproduct *p, tmm__plan *c)
     const int count = (int)(sizeof instances / sizeof *instances);
     const double steps = ceil(p->K / 32.0);
     const double copied = (double)tmm__xhalf_copies(p);
-    const int ways = copied > 0 && (p->allowed & TMM__PACK) && device->pools ? 2 : 1;
+    const int ways = copied > 0 && tmm__xhalf_packs(p) ? 2 : 1;
     c->time = HUGE_VAL;
     for (int way = 0; way < ways * count; way++) {
         const int n = way % count, copies = way >= count;
@@ -330,7 +336,7 @@ static inline void tmm__xhalf_mma_plan(const tmm__xproduct *p, tmm__plan *c)
         load.type = TMM__TUNED_AS_HALF;
         if (copies) load.single = 0;
         if (i->bytes > device->shared) continue;
-        for (int slices = 1; slices <= 32; slices *= 2) {
+        for (int slices = 1; slices <= 128; slices *= 2) {
             if (slices > 1 && (!(p->allowed & TMM__CUT_K) || !device->pools ||
                                tiles * slices > 4 * load.processors || slices * 4 > steps))
                 break;
@@ -531,7 +537,7 @@ static inline tmm_status tmm__xtensor(const tmm__xproduct *given, const tmm__pla
     }
     if (missing) { /* memory, or a map */
         memset(&by_mma, 0, sizeof by_mma);
-        by_mma.value = TMM_TENSOR, p.allowed &= ~(int)TMM__PACK;
+        by_mma.value = TMM_TENSOR, p.allowed &= ~(int)(TMM__PACK | TMM__ALL_OF_BATCH);
         tmm__xhalf_mma_plan(&p, &by_mma);
         plan = &by_mma;
     }

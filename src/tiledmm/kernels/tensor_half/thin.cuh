@@ -97,32 +97,96 @@ TMM__DEVICE void tmm__half_thin_fetch(unsigned char *slot, const tmm__half_thin_
     }
 }
 
-/* From the slot to the stage: see tmm__half_thin_fetch. */
-TMM__DEVICE void tmm__half_thin_align(unsigned to, const unsigned char *slot,
-                                      const tmm__half_thin_plain *x, int product, int each, int row,
-                                      int turned)
+/* What a lane copies of each 64 k of such an operand: one vector of up to four lines, and the last vector of
+   another one, if that is not negative. */
+typedef struct tmm__half_thin_lane {
+    const char *from, *last_from; /* where these lines begin */
+    long long step, next;         /* bytes to its next line, to the next 64 k */
+    int line, lines, end;         /* its first line, from one to the next; end of its warp's */
+    int last_line, chunk, chunks; /* the vector of a line, of so many and one more */
+    int whole;                    /* steps that it copies without looking */
+    unsigned low;                 /* the last bits of the first line's address */
+} tmm__half_thin_lane;
+
+/* A warp has `each` of `rows` lines. From `row` and `col` on. */
+TMM__DEVICE tmm__half_thin_lane tmm__half_thin_lines(const tmm__half_thin_plain *x, int product,
+                                                     int each, int row, int rows, int col,
+                                                     int turned)
 {
-    const int lane = threadIdx.x % 32, warp = threadIdx.x / 32 - 9, chunks = 1 << x->chunks_log2;
-    const unsigned short *from = x->from + product * x->stride;
-#pragma unroll 2
-    for (int n = lane; n < each << x->chunks_log2; n += 32) {
-        const int line = warp * each + (n >> x->chunks_log2), c = n & (chunks - 1);
-        const int off = (int)((size_t)(from + (row + line) * x->ld) % 16);
-        const uint4 *vector = (const uint4 *)(slot + (line * (chunks + 1) + c) * 16);
-        const uint4 low = vector[0], high = vector[1];
-        const unsigned w[8] = {low.x, low.y, low.z, low.w, high.x, high.y, high.z, high.w};
-        unsigned four[6], y[5];
+    const int lane = threadIdx.x % 32, first = (threadIdx.x / 32 - 9) * each;
+    const long long ld = x->ld * 2, left = turned ? x->rows - row : x->cols - col;
+    tmm__half_thin_lane of;
+    of.chunks = 1 << x->chunks_log2, of.chunk = lane & (of.chunks - 1);
+    of.lines = 32 >> x->chunks_log2, of.line = first + (lane >> x->chunks_log2);
+    of.end = min(first + each, rows);
+    const char *all = (const char *)(x->from + product * x->stride),
+               *from = all + row * ld + col * 2;
+    const char *behind = all + (x->rows - 1) * ld + x->cols * 2;
+    of.low = (unsigned)(size_t)from + (unsigned)of.line * (unsigned)ld;
+    of.from = from + of.line * ld, of.step = of.lines * ld;
+    of.last_line = first + lane < of.end ? first + lane : -1;
+    of.last_from = from + (first + lane) * ld, of.next = turned ? 64 * ld : 128;
+    /* Where all 64 k are there, and the last vector is not behind the operand. */
+    const long long room = behind - (from + (rows - 1) * ld) - (of.chunks + 1) * 16;
+    of.whole = room < 0 ? 0 : (int)min(room / of.next + 1, left / 64);
+    if (turned && of.chunk * 8 > x->cols - col + 7) of.line = of.end;
+    if (turned && of.chunks * 8 > x->cols - col + 7) of.last_line = -1;
+    return of;
+}
+
+/* The next 64 k, to a slot. */
+TMM__DEVICE void tmm__half_thin_copy(unsigned char *slot, const tmm__half_thin_lane *of)
+{
+    const int line = (of->chunks + 1) * 16;
+    unsigned char *to = slot + of->line * line + of->chunk * 16;
+    const char *from = of->from;
 #pragma unroll
-        for (int i = 0; i < 6; i++) four[i] = off & 8 ? w[i + 2] : w[i];
+    for (int i = 0; i < 4; i++) {
+        const int at = of->line + i * of->lines;
+        if (at < of->end)
+            tmm__copy_zfill(to, (const char *)((size_t)from & ~(size_t)15) + of->chunk * 16, 16,
+                            16);
+        from += of->step, to += of->lines * line;
+    }
+    if (of->last_line >= 0)
+        tmm__copy_zfill(slot + of->last_line * line + line - 16,
+                        (const char *)((size_t)of->last_from & ~(size_t)15) + line - 16, 16, 16);
+}
+
+/* From the slot to the stage. 64 k further on lines begin as far off 16 bytes. */
+TMM__DEVICE void tmm__half_thin_align(unsigned to, const unsigned char *slot,
+                                      const tmm__half_thin_lane *of, unsigned ld, int turned)
+{
+    const int c = of->chunk, line = (of->chunks + 1) * 16;
+    to += turned ? c / 8 * 8192 : 0;
 #pragma unroll
-        for (int i = 0; i < 5; i++) y[i] = off & 4 ? four[i + 1] : four[i];
+    for (int two = 0; two < 4; two += 2) {
+        unsigned w[2][8];
 #pragma unroll
-        for (int i = 0; i < 4; i++) y[i] = __funnelshift_r(y[i], y[i + 1], off & 2 ? 16 : 0);
-        const unsigned place =
-            to + (turned ? c / 8 * 8192 : 0) + line * 128 + ((c % 8 ^ line % 8) << 4);
-        asm volatile("st.shared.v4.b32 [%0], {%1, %2, %3, %4};" ::"r"(place), "r"(y[0]), "r"(y[1]),
-                     "r"(y[2]), "r"(y[3])
-                     : "memory");
+        for (int i = 0; i < 2; i++) {
+            const int at = of->line + (two + i) * of->lines;
+            const uint4 *vector = (const uint4 *)(slot + at * line + c * 16);
+            uint4 low = make_uint4(0, 0, 0, 0), high = low;
+            if (at < of->end) low = vector[0], high = vector[1];
+            w[i][0] = low.x, w[i][1] = low.y, w[i][2] = low.z, w[i][3] = low.w;
+            w[i][4] = high.x, w[i][5] = high.y, w[i][6] = high.z, w[i][7] = high.w;
+        }
+#pragma unroll
+        for (int i = 0; i < 2; i++) {
+            const int at = of->line + (two + i) * of->lines;
+            const unsigned off = of->low + (unsigned)((two + i) * of->lines) * ld;
+            unsigned four[6], y[5];
+#pragma unroll
+            for (int n = 0; n < 6; n++) four[n] = off & 8 ? w[i][n + 2] : w[i][n];
+#pragma unroll
+            for (int n = 0; n < 5; n++) y[n] = off & 4 ? four[n + 1] : four[n];
+#pragma unroll
+            for (int n = 0; n < 4; n++) y[n] = __funnelshift_r(y[n], y[n + 1], (off & 2) * 8);
+            const unsigned place = to + at * 128 + ((c % 8 ^ at % 8) << 4);
+            if (at < of->end)
+                asm volatile("st.shared.v4.b32 [%0], {%1, %2, %3, %4};" ::"r"(place), "r"(y[0]),
+                             "r"(y[1]), "r"(y[2]), "r"(y[3]));
+        }
     }
 }
 
@@ -133,42 +197,54 @@ TMM__DEVICE void tmm__half_thin_plainly(const tmm__half_thin_job *job, unsigned 
                                         int thin0, int product)
 {
     enum { SLOTS = TMM__HALF_THIN_SLOTS };
-    const tmm__half_thin_plain *large = &job->plain[0], *thin = &job->plain[1];
-    const int each_large = job->turned_large ? 8 : 16,
-              each_thin = job->turned_thin ? 8 : job->cols / 8;
-    const int behind = large->rows > 0 ? 128 * each_large * ((1 << large->chunks_log2) + 1) : 0;
     const unsigned base = (unsigned)__cvta_generic_to_shared(memory);
+    tmm__half_thin_lane of[2];
+    int each[2], rows[2], begin[2], behind[2] = {0, 0};
     unsigned parity = 1;
     int stage = 0;
+#pragma unroll
+    for (int n = 0; n < 2; n++) { /* the large operand, the thin one */
+        const tmm__half_thin_plain *x = &job->plain[n];
+        const int turned = n == 0 ? job->turned_large : job->turned_thin;
+        begin[n] = n == 0 ? line0 : thin0;
+        /* Only lines that are there: copies of one line by all blocks for those that are not took three times as
+           long. */
+        rows[n] = turned ? 64 : min(n == 0 ? job->high : job->cols, x->rows - begin[n]);
+        each[n] = (rows[n] + 7) / 8;
+        if (x->rows == 0) continue;
+        of[n] = tmm__half_thin_lines(x, product, each[n], turned ? first * 64 : begin[n], rows[n],
+                                     turned ? begin[n] : first * 64, turned);
+        if (n == 0) behind[1] = 128 * each[0] * (of[0].chunks + 1);
+    }
+#pragma unroll 1
     for (int step = 1 - SLOTS; step < steps; step++) {
         const int next = step + SLOTS - 1, k = (first + next) * 64;
         if (step >= 0) TMM__COPY_WAIT(SLOTS - 2);
         __syncwarp();
-        if (next < steps) {
-            unsigned char *slot = memory + job->slots_at + next % SLOTS * job->slot;
-            if (large->rows > 0)
-                tmm__half_thin_fetch(slot, large, product, each_large,
-                                     job->turned_large ? k : line0,
-                                     job->turned_large ? 64 : job->high,
-                                     job->turned_large ? line0 : k);
-            if (thin->rows > 0)
-                tmm__half_thin_fetch(slot + behind, thin, product, each_thin,
-                                     job->turned_thin ? k : thin0, 128,
-                                     job->turned_thin ? thin0 : k);
+        unsigned char *slot = memory + job->slots_at + (next & (SLOTS - 1)) * job->slot;
+#pragma unroll
+        for (int n = 0; n < 2; n++) {
+            const tmm__half_thin_plain *x = &job->plain[n];
+            const int turned = n == 0 ? job->turned_large : job->turned_thin;
+            if (x->rows == 0 || next >= steps) continue;
+            if (next < of[n].whole)
+                tmm__half_thin_copy(slot + behind[n], &of[n]);
+            else
+                tmm__half_thin_fetch(slot + behind[n], x, product, each[n], turned ? k : begin[n],
+                                     rows[n], turned ? begin[n] : k);
+            of[n].from += of[n].next, of[n].last_from += of[n].next;
         }
         tmm__copy_commit();
         if (step < 0) continue;
-        const unsigned char *slot = memory + job->slots_at + step % SLOTS * job->slot;
+        slot = memory + job->slots_at + (step & (SLOTS - 1)) * job->slot;
         const unsigned to = base + stage * job->stage;
-        const int now = (first + step) * 64;
         tmm__barrier_wait(fulls + 8 * ((int)TMM__HALF_THIN_STAGES + stage), parity);
-        if (large->rows > 0)
-            tmm__half_thin_align(to, slot, large, product, each_large,
-                                 job->turned_large ? now : line0, job->turned_large);
-        if (thin->rows > 0)
-            tmm__half_thin_align(to + 16384, slot + behind, thin, product, each_thin,
-                                 job->turned_thin ? now : thin0, job->turned_thin);
-        asm volatile("fence.proxy.async.shared::cta;" ::: "memory");
+#pragma unroll
+        for (int n = 0; n < 2; n++)
+            if (job->plain[n].rows > 0)
+                tmm__half_thin_align(to + n * 16384, slot + behind[n], &of[n],
+                                     (unsigned)job->plain[n].ld * 2,
+                                     n == 0 ? job->turned_large : job->turned_thin);
         __syncwarp();
         if (threadIdx.x % 32 == 0) tmm__barrier_arrive_at(fulls + 8 * stage, rank);
         if (++stage == job->stages) stage = 0, parity ^= 1;
@@ -220,6 +296,8 @@ TMM__DEVICE void tmm__xhalf_thin_sum(float *c, const tmm__half_thin_job *job, in
 #pragma unroll 1
     for (int step = 0; step < steps; step++) {
         tmm__barrier_wait(fulls + 8 * stage, parity);
+        /* What threads have stored. It waits for all copies of a warp: not those that copy ahead. */
+        if (job->full > 1) asm volatile("fence.proxy.async.shared::cta;" ::: "memory");
         TMM__WGMMA_BEGIN();
         tmm__xhalf_step(c, at, group, 128, cols, turned_large, turned_thin);
         TMM__WGMMA_COMMIT();

@@ -15,7 +15,8 @@ typedef struct tmm__xhalf__thins {
     double thin, large, steps, batch, processors; /* lines, steps of 64 k */
     double memory;                                /* nanoseconds of it, */
     int from_memory, aligned; /* if L2 does not hold all; are lines 128 bytes apart? */
-    int plain, cuts;          /* is an operand off 16 bytes? May k be cut? */
+    int plain, cuts,
+        turned; /* is an operand off 16 bytes? May k be cut? Does the large one not lie along k? */
     const int *clusters;
 } tmm__xhalf__thins;
 
@@ -55,9 +56,8 @@ static inline int tmm__xhalf_thin_way(const tmm__xhalf__thins *p, int n, tmm__xh
     w->way = n / 22, w->parts = parts[n / 2 % 11], w->on_one = w->way / 3 + 1;
     w->cols = w->way % 3 == 0 ? 16 : 32 << w->way % 3, w->high = (int)TMM__HALF_THIN_LINES;
     const int many = w->parts == 0 || w->parts > 8;
-    if ((w->cols == 16 && p->thin > 16) || (p->plain && (w->on_one > 1 || p->thin > w->cols)))
-        return 0;
-    if (many && (!p->cuts || w->on_one > 1 || p->thin > w->cols)) return 0;
+    if ((w->cols == 16 && p->thin > 16) || ((p->plain || many) && p->thin > 2 * w->cols)) return 0;
+    if ((p->plain && w->on_one > 1) || (many && (!p->cuts || w->on_one > 1))) return 0;
     w->size = w->parts == 0 ? 4 : many ? 8 : w->parts;
     w->fit = w->on_one * (w->size > 1 ? p->clusters[w->size] : p->processors);
     const double each = p->thin > w->cols ? ceil(p->thin / w->cols) * p->batch : p->batch;
@@ -65,6 +65,7 @@ static inline int tmm__xhalf_thin_way(const tmm__xhalf__thins *p, int n, tmm__xh
         w->parts == 0 ? (int)fmin(w->fit / (ceil(p->large / 128) * each), 64) : w->parts / w->size;
     w->parts = w->slices * w->size;
     if (w->slices < 1 || w->fit < 1 || (many && w->slices < 2)) return 0;
+    if (p->large < w->high) w->high = (int)fmax(ceil(p->large / 8) * 8, 32);
     if (n % 2 == 0) return 1;
     const double down = floor(w->fit / (each * w->slices));
     if (down * 128 <= p->large) return 0;
@@ -85,10 +86,12 @@ static inline double tmm__xhalf_thin_time(const tmm__xhalf__thins *p, const tmm_
     const double together = w->on_one > 1 && share > 1 ? 2 : 1;
     double step = fmax(t->half_thin.latency / w->stages, together * t->half_thin.step[kind]);
     if (p->plain)
-        step = fmax(step, t->half_thin.step[3]);
-    else if (!p->aligned)
+        step = fmax(step, t->half_thin.step[3] * (1 + w->slots / 8e4));
+    else if (!p->aligned || (p->turned && w->high % 64 != 0)) /* two lines of memory for one */
         step *= t->half_thin.slower;
-    const double tile = t->half_thin.tile[1] + (w->parts > 1 ? 0 : t->half_thin.tile[2] * w->cols);
+    const double lines = fmin(w->cols, p->thin) * fmin(w->high, p->large) / TMM__HALF_THIN_LINES;
+    const double store = w->parts > 1 ? 0 : together * t->half_thin.tile[2] * lines;
+    const double tile = t->half_thin.tile[1] + store;
     const double copies = w->high + fmin(w->cols, p->thin);
     const double busy = fmax(ceil(clusters / w->fit) * (tile + steps * step),
                              blocks * steps * copies * 128 / t->half_thin.l2);
@@ -100,8 +103,7 @@ static inline double tmm__xhalf_thin_time(const tmm__xhalf__thins *p, const tmm_
         memory *= 1 + t->half_thin.asked[2] * (share * p->processors / blocks - 1);
     }
     time += tmm__overlapped(busy, memory);
-    if (w->parts > 1)
-        time += t->half_thin.cluster[0] + t->half_thin.cluster[1] * fmin(p->thin, w->cols);
+    if (w->parts > 1) time += t->half_thin.cluster[0] + t->half_thin.cluster[1] * lines;
     if (w->slices > 1)
         time += t->half_thin.sum[0] +
                 t->half_thin.sum[1] * 4 * w->slices * p->thin * p->large * p->batch;
@@ -118,23 +120,23 @@ static inline void tmm__xhalf_thin_plan(const tmm__xproduct *p, tmm__plan *c)
     double first = device->gpu.launch + t->half_thin.tile[0];
     q.thin = (double)tmm__min(p->M, p->N), q.large = (double)(p->M + p->N) - q.thin;
     q.steps = (double)((p->K + 63) / 64), q.batch = p->batch, q.processors = load.processors;
+    q.turned = p->M > p->N ? p->csA != 1 : p->rsB != 1;
     q.cuts = (p->allowed & TMM__CUT_K) && device->pools;
     const double tiles = ceil(q.thin / 16) * ceil(q.large / 32);
     if (TMM__TRIANGLE(p) || tiles * 256 > INT_MAX) return;
     const size_t copied = tmm__xhalf_copies(p);
-    q.plain = copied > 0 && q.thin <= 128; /* else each line would be moved more than once */
-    if (copied > 0 && !q.plain) {
-        if (!(p->allowed & TMM__PACK) || !device->pools) return;
-        first += tmm__pack_time((double)copied);
-    }
     q.aligned = (copied > 0 || (tmm__xhalf_ld(p, 0) % 64 == 0 && tmm__xhalf_ld(p, 1) % 64 == 0));
     q.memory = tmm__memory_time(&load);
     q.from_memory = load.bytes + load.c_bytes >= device->gpu.l2_bytes;
     if (q.from_memory) first += t->half_thin.memory[1];
     q.clusters = tmm__clusters((const void *)tmm__xgemm_half_thin, device->shared - 4096, 1, 0);
-    for (int n = 0; n < (int)TMM__HALF_THIN_WAYS; n++) {
+    for (int n = 0; n < 2 * (int)TMM__HALF_THIN_WAYS; n++) {
         tmm__xhalf__thin w;
-        if (!tmm__xhalf_thin_way(&q, n, &w)) continue;
+        /* Operands off 16 bytes as they lie, then as copies. Where there are several tiles along thin lines each
+           line would be moved more than once. */
+        q.plain = copied > 0 && n < (int)TMM__HALF_THIN_WAYS;
+        if (n >= (int)TMM__HALF_THIN_WAYS && (copied == 0 || !tmm__xhalf_packs(p))) break;
+        if (!tmm__xhalf_thin_way(&q, n % (int)TMM__HALF_THIN_WAYS, &w)) continue;
         w.stage = tmm__xhalf_thin_stage(p, w.cols);
         w.slots = q.plain ? (int)TMM__HALF_THIN_SLOTS * tmm__xhalf_thin_slot(p, w.cols) : 0;
         const int room = (device->shared - 1024 * (1 + w.on_one)) / w.on_one - w.slots;
@@ -144,6 +146,7 @@ static inline void tmm__xhalf_thin_plan(const tmm__xproduct *p, tmm__plan *c)
                         : w.parts > 1 ? TMM__PLAN_CLUSTERS
                                       : TMM__PLAN_WHOLE;
         double time = first + tmm__xhalf_thin_time(&q, &w);
+        if (copied > 0 && !q.plain) time += tmm__pack_time((double)copied);
         if (w.slices > 1) time = tmm__host_time(time);
         if (time < HUGE_VAL)
             time = TMM__PLAN_GUESS((int)TMM__HALF_THIN_FIRST + w.way, cut, w.parts, time);
@@ -200,7 +203,7 @@ static inline tmm_status tmm__xhalf_thin(tmm__xproduct *p, const tmm__plan *plan
     for (int n = 0; n < 2; n++) { /* the large operand, the thin one */
         const int is_B = n == 0 ? !plan->turned : plan->turned, turned = is_B ? turned_B : turned_A;
         if (tmm__xhalf_thin_plain(p, is_B))
-            tmm__xhalf_thin_from(&job.plain[n], p, is_B, n == 0 ? 128 : cols);
+            tmm__xhalf_thin_from(&job.plain[n], p, is_B, n > 0 ? cols : high > 64 ? 128 : 64);
         else
             *missing |= !tmm__xhalf_make_map(&maps[n], p, is_B, turned ? 64 : n == 0 ? high : cols);
     }
