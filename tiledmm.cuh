@@ -4207,7 +4207,8 @@ static inline void tmm__plan_tensor_clusters(tmm__plan *plan, const tmm__divisio
 
 /* Whole tiles but for those of a last, short round: of these so many slices each that all run at once,
    if that should take less than the plan so far. The block with the first one adds up the others. Small
-   tiles gain where a round of all blocks that fit is full, and few tiles are left. */
+   tiles gain where a round of all blocks that fit is full, and few tiles are left; after four such
+   rounds their blocks no longer end together. */
 static inline void tmm__plan_tensor_last(tmm__plan *plan, const tmm__tensor_instance *i,
                                          const tmm__division *d, const tmm__block_costs *costs)
 {
@@ -4215,8 +4216,8 @@ static inline void tmm__plan_tensor_last(tmm__plan *plan, const tmm__tensor_inst
     const int tiles = d->tiles_down * d->tiles_across, steps = d->steps;
     const int resident = i->blocks * d->processors, rest = tiles % d->processors;
     const int slices = rest > 0 ? (int)tmm__min(resident / rest, TMM__MOST_SLICES) : 1;
-    if (tiles <= resident || slices < (i->blocks > 1 ? 5 : 2) || steps < 8 * slices ||
-        (long long)rest * steps > INT_MAX)
+    if (i->blocks > 1 && (slices < 5 || tiles > 4 * resident)) return;
+    if (tiles <= resident || slices < 2 || steps < 8 * slices || (long long)rest * steps > INT_MAX)
         return;
     tmm__load load = d->load;
     load.blocks = tiles - rest;
