@@ -152,7 +152,8 @@ static inline void tmm__plan_tensor(tmm__plan *plan, const tmm__tensor_instance 
         if (n < 2) continue;
         const int each = (steps + n - 1) / n;
         n = (steps + each - 1) / each;
-        const double split = tmm__slices_time(d, &costs, depth, n);
+        const double split =
+            tmm__slices_time(d, &costs, depth, n) * (small ? 1 : t->tensor.even_step);
         for (int reduce = n > TMM__MOST_SLICES; reduce <= (small && n >= 4); reduce++) {
             double more = t->tensor.slices + t->tensor.slice * area * (n - 1);
             if (reduce)
