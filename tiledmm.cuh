@@ -1790,7 +1790,7 @@ enum { TMM__TENSOR_PITCH = 40 }; /* of 32 columns of C in shared memory: no bank
 #define TMM__TENSOR_BEGINS(down, width) ((down) == 2 && (width) == 2)
 #endif
 #define TMM__TENSOR_AHEAD TMM__TENSOR_BEGINS(TMM__TENSOR_DOWN, TMM__TENSOR_WIDTH)
-enum { TMM__AHEAD_TILES = 4, TMM__AHEAD_FULL = 93, TMM__AHEAD_STEPS = 8 };
+enum { TMM__AHEAD_TILES = 4, TMM__AHEAD_FULL = 93, TMM__AHEAD_STEPS = 16 };
 #endif
 /* src/tiledmm/once/status.h. The sentence of the last error, and names of statuses and kernels.
    Uses: config.h, types.h.
@@ -10568,7 +10568,7 @@ TMM_KERNEL void __launch_bounds__(TMM__NARROW_THREADS, 2)
    next 4 k, or the next 8 lines, differ in some bits of the address, which are xored: along k 32 or
    64, and 1024; along the lines 512 or 1024, and 64.
 
-   A block has one tile; with 64 x 64, K up to 128 and many tiles one after the other. It then begins
+   A block has one tile; with 64 x 64, K up to 256 and many tiles one after the other. It then begins
    the copies of the next one before it stores this one, so that memory is never idle:
        copies         tile 0    tile 1              tile 2
        multiply                 tile 0    tile 1              tile 2
@@ -18468,7 +18468,8 @@ static inline void tmm__xtensor_tiles(tmm__plan *c, const tmm__xproduct *p, int 
         one.s.is_tall = tall, one.off_sectors = i->turns ? short_last : near;
         /* Where both ways of a tile should take as long, the one that has all rows of C, if it can:
            then B comes once, to one block. */
-        const double margin = tall && p->M <= tile_m && p->M <= p->N ? 1.01 : 1;
+        const int same = tall && c->kernel != NULL && c->instance % (2 * COUNT) == n - COUNT;
+        const double margin = same && p->M <= tile_m && p->M <= p->N ? 1.01 : 1;
         if (c->kernel == NULL || one.time < margin * c->time) *c = one;
     }
 }
@@ -18492,11 +18493,11 @@ static inline void tmm__xtensor_plan(const tmm__xproduct *p, const tmm__xkernel 
     const int wideB = (c.modeB == TMM__ALONG_K ? along_B : lines_B) % 16 == 0;
     *best = c;
     tmm__xtensor_tiles(best, p, wideA && wideB);
-    /* Packed are lines that cannot be copied by 16 bytes; and those for more than half of a large tile,
-       but not for all of it, which KERNEL PACK fills up. */
+    /* Packed are lines that cannot be copied by 16 bytes; and those for most of a large tile, but not for
+       all of it, which KERNEL PACK fills up. */
     const int thin = wideA && wideB && !TMM__TRIANGLE(p);
-    const int packsA = !wideA || (thin && N >= TILE && M < TILE && 2 * M > TILE);
-    const int packsB = !wideB || (thin && M >= TILE && N < TILE && 2 * N > TILE);
+    const int packsA = !wideA || (thin && N >= TILE && M < TILE && 4 * M > 3 * TILE);
+    const int packsB = !wideB || (thin && M >= TILE && N < TILE && 4 * N > 3 * TILE);
     if ((!packsA && !packsB) || p->batch > 1 || !(p->allowed & TMM__PACK) || K == 0 ||
         !tmm__xreaches(TMM_PIPELINED, K, M + TILE, N + TILE))
         return;

@@ -130,7 +130,8 @@ static inline void tmm__xtensor_tiles(tmm__plan *c, const tmm__xproduct *p, int 
         one.s.is_tall = tall, one.off_sectors = i->turns ? short_last : near;
         /* Where both ways of a tile should take as long, the one that has all rows of C, if it can:
            then B comes once, to one block. */
-        const double margin = tall && p->M <= tile_m && p->M <= p->N ? 1.01 : 1;
+        const int same = tall && c->kernel != NULL && c->instance % (2 * COUNT) == n - COUNT;
+        const double margin = same && p->M <= tile_m && p->M <= p->N ? 1.01 : 1;
         if (c->kernel == NULL || one.time < margin * c->time) *c = one;
     }
 }
@@ -154,11 +155,11 @@ static inline void tmm__xtensor_plan(const tmm__xproduct *p, const tmm__xkernel 
     const int wideB = (c.modeB == TMM__ALONG_K ? along_B : lines_B) % 16 == 0;
     *best = c;
     tmm__xtensor_tiles(best, p, wideA && wideB);
-    /* Packed are lines that cannot be copied by 16 bytes; and those for more than half of a large tile,
-       but not for all of it, which KERNEL PACK fills up. */
+    /* Packed are lines that cannot be copied by 16 bytes; and those for most of a large tile, but not for
+       all of it, which KERNEL PACK fills up. */
     const int thin = wideA && wideB && !TMM__TRIANGLE(p);
-    const int packsA = !wideA || (thin && N >= TILE && M < TILE && 2 * M > TILE);
-    const int packsB = !wideB || (thin && M >= TILE && N < TILE && 2 * N > TILE);
+    const int packsA = !wideA || (thin && N >= TILE && M < TILE && 4 * M > 3 * TILE);
+    const int packsB = !wideB || (thin && M >= TILE && N < TILE && 4 * N > 3 * TILE);
     if ((!packsA && !packsB) || p->batch > 1 || !(p->allowed & TMM__PACK) || K == 0 ||
         !tmm__xreaches(TMM_PIPELINED, K, M + TILE, N + TILE))
         return;
