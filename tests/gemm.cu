@@ -713,8 +713,8 @@ static void F(test_thin)(void)
     whole_seen = 0;
     for (int n = 0; n < 8; n++) {
         const int op = n % 4, tall = n / 4; /* few columns, not rows */
-        const test_case c = {tall ? 190 : 66 + 20 * op,
-                             tall ? 126 - 20 * op : 190,
+        const test_case c = {tall ? 190 : 98 + 8 * op,
+                             tall ? 126 - 8 * op : 190,
                              34 + 20 * op,
                              2,
                              n % 2 ? 0.5 : 0,
