@@ -1799,7 +1799,7 @@ enum { TMM__TENSOR_PITCH = 40 }; /* of 32 columns of C in shared memory: no bank
 #define TMM__TENSOR_BEGINS(down, width) ((down) == 2 && (width) == 2)
 #endif
 #define TMM__TENSOR_AHEAD TMM__TENSOR_BEGINS(TMM__TENSOR_DOWN, TMM__TENSOR_WIDTH)
-enum { TMM__AHEAD_TILES = 4, TMM__AHEAD_FULL = 93, TMM__AHEAD_STEPS = 8 };
+enum { TMM__AHEAD_TILES = 4, TMM__AHEAD_FULL = 93, TMM__AHEAD_STEPS = 16 };
 #endif
 /* src/tiledmm/once/status.h. The sentence of the last error, and names of statuses and kernels.
    Uses: config.h, types.h.
@@ -2045,8 +2045,7 @@ typedef struct tmm__costs { /* in clocks, if nothing else is said */
     } outer_warp[TMM__TUNED_OUTER];
     tmm__outer_costs outer[TMM__TUNED_TYPES];
     struct {
-        int rows; /* of its tile */
-        int cols;
+        int rows, cols; /* of its tile */
         tmm__small_costs tile[TMM__TUNED_TYPES];
     } small_c[TMM__TUNED_SMALL];
     struct {
@@ -2084,9 +2083,9 @@ typedef struct tmm__costs { /* in clocks, if nothing else is said */
         double reduce_slice_wide; /* or that, where eight blocks add each part of a tile: */
         int reduce_wide_from;     /* from so many slices on */
         double last;              /* the tiles of a short last round cut: once, */
-        double last_slice;        /* and each slice but the first */
+        double last_slice;        /* and each slice but the first, of 128 x 128 */
         double even;              /* even shares: once, */
-        double even_step;         /* times that k takes longer, */
+        double even_step;         /* times that k takes longer, in slices of 128 x 128, too, */
         double even_partial;      /* each element of a partial tile, */
         double even_held;         /* and the part of L2 that goes by before a line is lost */
         double cluster;           /* by a cluster: once, */
@@ -2096,6 +2095,7 @@ typedef struct tmm__costs { /* in clocks, if nothing else is said */
         /* Power sets the clock of what keeps all units and more than half of L2 busy. */
         double power;      /* part by which a launch takes longer, were all of L2 busy, */
         double power_from; /* beyond so many nanoseconds */
+        double latency;    /* clocks until memory has sent what a block without others waits for */
     } tensor;
     /* KERNEL NARROW. */
     struct {
@@ -2324,16 +2324,16 @@ static const tmm__costs tmm__measured = {
         {
             /* instances, block: first, more, k of 1, 2, 3 and more blocks, along_k, single, odd */
             {
-                128,                                                 /* tile_m */
-                128,                                                 /* tile_n */
-                2,                                                   /* width */
-                {10600, 9960, {130, 126, 134, 137}, 0, 0.05, 15000}, /* block */
+                128,                                                  /* tile_m */
+                128,                                                  /* tile_n */
+                2,                                                    /* width */
+                {10600, 15000, {130, 126, 134, 137}, 0, 0.05, 15000}, /* block */
             },
             {
                 64,                                                      /* tile_m */
                 64,                                                      /* tile_n */
                 2,                                                       /* width */
-                {3700, 1900, {42.5, 34.4, 37.7, 31.9}, 0.02, 0.1, 2280}, /* block */
+                {3700, 1900, {42.5, 34.4, 37.7, 33.5}, 0.02, 0.1, 2280}, /* block */
             },
             {
                 64,                                                /* tile_m */
@@ -2365,8 +2365,9 @@ static const tmm__costs tmm__measured = {
         0.25,  /* cluster_round */
         1.5,   /* within */
         0.35,  /* last_round */
-        0.27,  /* power */
-        1e5,   /* power_from */
+        0.17,  /* power */
+        2e5,   /* power_from */
+        1900,  /* latency */
     },
     {
         /* narrow */
@@ -4161,17 +4162,24 @@ typedef struct tmm__tensor_instance {
     const void *kernel;
 } tmm__tensor_instance;
 
-/* Its costs. Of an instance that was not measured: of the first one, by the area. */
-static inline tmm__block_costs tmm__tensor_costs(const tmm__tensor_instance *i)
+/* Its costs. Of an instance that was not measured: of the first one, by the area. One or two blocks
+   of a multiprocessor have fewer copies on their way than memory asks for, if L2 does not hold all. */
+static inline tmm__block_costs tmm__tensor_costs(const tmm__tensor_instance *i, const tmm__load *w)
 {
     const tmm__costs *t = tmm__tuned();
+    tmm__block_costs costs =
+        tmm__scaled(&t->tensor.instances[0].block,
+                    (double)i->tile_m * i->tile_n /
+                        (t->tensor.instances[0].tile_m * t->tensor.instances[0].tile_n));
     for (int n = 0; n < TMM__TUNED_TENSOR; n++)
         if (t->tensor.instances[n].tile_m == i->tile_m &&
             t->tensor.instances[n].tile_n == i->tile_n && t->tensor.instances[n].width == i->width)
-            return t->tensor.instances[n].block;
-    return tmm__scaled(&t->tensor.instances[0].block,
-                       (double)i->tile_m * i->tile_n /
-                           (t->tensor.instances[0].tile_m * t->tensor.instances[0].tile_n));
+            costs = t->tensor.instances[n].block;
+    if (w->bytes + w->c_bytes < tmm__current_device()->gpu.l2_bytes) return costs;
+    const int ahead = (TMM__TENSOR_STAGES(i->tile_m, i->tile_n) - 1) * TMM__TENSOR_DEPTH; /* k */
+    for (int n = 0; n < 2; n++)
+        costs.k[n] = fmax(costs.k[n], t->tensor.latency / (ahead * (n + 1)));
+    return costs;
 }
 
 /* Bytes of A and B that memory gives again, since L2 has lost them. Tiles with the same rows or
@@ -4227,13 +4235,43 @@ static inline void tmm__plan_tensor_clusters(tmm__plan *plan, const tmm__divisio
     }
 }
 
+/* Whole tiles but for those of a last, short round: of these so many slices each that all run at once,
+   if that should take less than the plan so far. The block with the first one adds up the others. Small
+   tiles gain where a round of all blocks that fit is full, and few tiles are left; after four such
+   rounds their blocks no longer end together. */
+static inline void tmm__plan_tensor_last(tmm__plan *plan, const tmm__tensor_instance *i,
+                                         const tmm__division *d, const tmm__block_costs *costs)
+{
+    const tmm__costs *t = tmm__tuned();
+    const int tiles = d->tiles_down * d->tiles_across, steps = d->steps;
+    const int resident = i->blocks * d->processors, rest = tiles % d->processors;
+    const int slices = rest > 0 ? (int)tmm__min(resident / rest, TMM__MOST_SLICES) : 1;
+    if (i->blocks > 1 && (slices < 5 || tiles > 4 * resident)) return;
+    if (tiles <= resident || slices < 2 || steps < 8 * slices || (long long)rest * steps > INT_MAX)
+        return;
+    tmm__load load = d->load;
+    load.blocks = tiles - rest;
+    const double of_large = (double)i->tile_m * i->tile_n / (128 * 128);
+    const double share = i->blocks == 1 ? 1.0 / slices : (double)rest / d->processors;
+    const double clocks = costs->k[TMM__MOST_RESIDENT] * TMM__TENSOR_DEPTH * steps * share +
+                          i->blocks * costs->more + t->tensor.last +
+                          t->tensor.last_slice * of_large * (slices - 1);
+    if (!tmm__is_faster(plan, TMM__PLAN_LAST_ROUND, slices,
+                        tmm__launch_time(costs, &load) + tmm__in_nanoseconds(clocks)))
+        return;
+    plan->blocks = tiles - rest + rest * slices;
+    plan->s.streamk_tiles = rest;
+    plan->s.streamk_blocks = rest * slices;
+    plan->s.reduce = plan->s.cluster = 0;
+}
+
 /* How KERNEL TENSOR is to compute the tiles of `d`, each product in load.blocks / tiles: sets the
    schedule of plan->instance, the blocks to launch for each product and the time. */
 static inline void tmm__plan_tensor(tmm__plan *plan, const tmm__tensor_instance *i,
                                     const tmm__division *d)
 {
     const tmm__costs *t = tmm__tuned();
-    const tmm__block_costs costs = tmm__tensor_costs(i);
+    const tmm__block_costs costs = tmm__tensor_costs(i, &d->load);
     const int processors = d->processors, steps = d->steps, depth = TMM__TENSOR_DEPTH;
     const double clock = tmm__in_nanoseconds(1);
     tmm__schedule *s = &plan->s;
@@ -4265,7 +4303,8 @@ static inline void tmm__plan_tensor(tmm__plan *plan, const tmm__tensor_instance 
         if (n < 2) continue;
         const int each = (steps + n - 1) / n;
         n = (steps + each - 1) / each;
-        const double split = tmm__slices_time(d, &costs, depth, n);
+        const double split =
+            tmm__slices_time(d, &costs, depth, n) * (small ? 1 : t->tensor.even_step);
         for (int reduce = n > TMM__MOST_SLICES; reduce <= (small && n >= 4); reduce++) {
             double more = t->tensor.slices + t->tensor.slice * area * (n - 1);
             if (reduce)
@@ -4281,25 +4320,7 @@ static inline void tmm__plan_tensor(tmm__plan *plan, const tmm__tensor_instance 
         }
     }
     if (small) tmm__plan_tensor_clusters(plan, d, &costs);
-    /* Whole tiles but for those of a last, short round: of these so many slices each that all run
-       at once; the block with the first one adds up the others. */
-    int rest = tiles % processors;
-    int slices = rest > 0 ? (int)tmm__min(processors / rest, TMM__MOST_SLICES) : 1;
-    if (i->blocks == 1 && tiles > processors && slices > 1 && steps >= 8 * slices &&
-        (long long)rest * steps <= INT_MAX) {
-        tmm__load load = d->load;
-        load.blocks = tiles - rest;
-        const double guess =
-            tmm__launch_time(&costs, &load) +
-            clock * (costs.k[TMM__MOST_RESIDENT] * depth * steps / slices + costs.more +
-                     t->tensor.last + t->tensor.last_slice * (slices - 1));
-        if (tmm__is_faster(plan, TMM__PLAN_LAST_ROUND, slices, guess)) {
-            plan->blocks = tiles - rest + rest * slices;
-            s->streamk_tiles = rest;
-            s->streamk_blocks = rest * slices;
-            s->reduce = s->cluster = 0;
-        }
-    }
+    tmm__plan_tensor_last(plan, i, d, &costs);
     /* Even shares of the tiles of the last rounds. */
     int streamk_tiles = tiles < slots ? tiles : slots + tiles % slots;
     long long streamk_steps = (long long)streamk_tiles * steps;
@@ -10660,7 +10681,7 @@ TMM_KERNEL void __launch_bounds__(TMM__NARROW_THREADS, 2)
    next 4 k, or the next 8 lines, differ in some bits of the address, which are xored: along k 32 or
    64, and 1024; along the lines 512 or 1024, and 64.
 
-   A block has one tile; with 64 x 64, K up to 128 and many tiles one after the other. It then begins
+   A block has one tile; with 64 x 64, K up to 256 and many tiles one after the other. It then begins
    the copies of the next one before it stores this one, so that memory is never idle:
        copies         tile 0    tile 1              tile 2
        multiply                 tile 0    tile 1              tile 2
@@ -18575,7 +18596,8 @@ static inline void tmm__xtensor_tiles(tmm__plan *c, const tmm__xproduct *p, int 
         tmm__division d;
         tmm__plan one = *c;
         int large = tile_m > 64 || tile_n > 64; /* it takes no operands smaller than its tile */
-        if ((i->width == 2) != wide || (large && (p->M < tile_m || p->N < tile_n))) continue;
+        const int small = (p->M < tile_m && c->pitchA == 0) || (p->N < tile_n && c->pitchB == 0);
+        if ((i->width == 2) != wide || (large && small)) continue;
         if (TMM__TENSOR_BYTES(tile_m, tile_n) > device->shared) continue;
         memset(&d, 0, sizeof d);
         tmm__divide(&d, TMM__TRIANGLE(p), p->M, p->N, tile_m, tile_n);
@@ -18608,7 +18630,8 @@ static inline void tmm__xtensor_tiles(tmm__plan *c, const tmm__xproduct *p, int 
         one.s.is_tall = tall, one.off_sectors = i->turns ? short_last : near;
         /* Where both ways of a tile should take as long, the one that has all rows of C, if it can:
            then B comes once, to one block. */
-        const double margin = tall && p->M <= tile_m && p->M <= p->N ? 1.01 : 1;
+        const int same = tall && c->kernel != NULL && c->instance % (2 * COUNT) == n - COUNT;
+        const double margin = same && p->M <= tile_m && p->M <= p->N ? 1.01 : 1;
         if (c->kernel == NULL || one.time < margin * c->time) *c = one;
     }
 }
@@ -18632,11 +18655,16 @@ static inline void tmm__xtensor_plan(const tmm__xproduct *p, const tmm__xkernel 
     const int wideB = (c.modeB == TMM__ALONG_K ? along_B : lines_B) % 16 == 0;
     *best = c;
     tmm__xtensor_tiles(best, p, wideA && wideB);
-    if ((wideA && wideB) || p->batch > 1 || !(p->allowed & TMM__PACK) || K == 0 ||
+    /* Packed are lines that cannot be copied by 16 bytes; and those for most of a large tile, but not for
+       all of it, which KERNEL PACK fills up. */
+    const int thin = wideA && wideB && !TMM__TRIANGLE(p);
+    const int packsA = !wideA || (thin && N >= TILE && M < TILE && 4 * M > 3 * TILE);
+    const int packsB = !wideB || (thin && M >= TILE && N < TILE && 4 * N > 3 * TILE);
+    if ((!packsA && !packsB) || p->batch > 1 || !(p->allowed & TMM__PACK) || K == 0 ||
         !tmm__xreaches(TMM_PIPELINED, K, M + TILE, N + TILE))
         return;
-    if (!wideA) c.pitchA = (M + TILE - 1) / TILE * TILE, c.modeA = TMM__ALONG_LINES;
-    if (!wideB) c.pitchB = (N + TILE - 1) / TILE * TILE, c.modeB = TMM__ALONG_LINES;
+    if (packsA) c.pitchA = (M + TILE - 1) / TILE * TILE, c.modeA = TMM__ALONG_LINES;
+    if (packsB) c.pitchB = (N + TILE - 1) / TILE * TILE, c.modeB = TMM__ALONG_LINES;
     tmm__xtensor_tiles(&c, p, 1);
     c.time += tmm__pack_time(((double)c.pitchA + (TMM__TRIANGLE(p) ? 0 : c.pitchB)) * K *
                              sizeof(TMM_TYPE));

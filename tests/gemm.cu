@@ -18,11 +18,22 @@
 #define TMM__BUSY(processors) ((void)(processors), 132) /* blocks, as on a large device */
 /* While clusters are wanted, no other plan; which there are, as bits. Its numbers: see
    once/schedule.h. */
-enum { CUT_WHOLE = 0, CUT_CLUSTERS = 3 };
-static int clusters_wanted, clusters_seen, whole_wanted; /* whole: tiles of that instance */
+enum { CUT_WHOLE = 0, CUT_CLUSTERS = 3, CUT_LAST_ROUND = 4 };
+static int clusters_wanted, clusters_seen;
+static int whole_wanted, whole_seen; /* tiles of that instance; how often there were */
+static int last_wanted, last_seen;   /* the same, but the last tiles cut; in so many slices */
 static inline double plan_guess(int instance, int cut, int slices, double time)
 {
-    if (whole_wanted) return cut == CUT_WHOLE && instance == whole_wanted ? time : 1e30;
+    if (whole_wanted) {
+        const int is = cut == CUT_WHOLE && instance == whole_wanted;
+        whole_seen += is;
+        return is ? time : 1e30;
+    }
+    if (last_wanted) {
+        const int is = cut == CUT_LAST_ROUND && instance == last_wanted;
+        if (is) last_seen = slices;
+        return is ? time : 1e30;
+    }
     if (!clusters_wanted) return time;
     if (cut == CUT_CLUSTERS) clusters_seen |= 1 << slices;
     return cut == CUT_CLUSTERS ? time : 1e30;
@@ -695,6 +706,88 @@ static void F(test_ahead)(void)
            STRING(T) " (tmm_" STRING(LETTER) "gemm)");
 }
 
+/* KERNEL TENSOR with tiles of 128 x 128, which are taken for fewer rows or columns if these are packed. */
+static void F(test_thin)(void)
+{
+    long long wrong = 0;
+    whole_seen = 0;
+    for (int n = 0; n < 8; n++) {
+        const int op = n % 4, tall = n / 4; /* few columns, not rows */
+        const test_case c = {tall ? 190 : 98 + 8 * op,
+                             tall ? 126 - 8 * op : 190,
+                             34 + 20 * op,
+                             2,
+                             n % 2 ? 0.5 : 0,
+                             2 * tall,
+                             2};
+        const tmm_op opA = (tmm_op)(op & 1), opB = (tmm_op)(op >> 1);
+        F(test_matrix)
+        A = F(test_make)(op & 1 ? c.K : c.M, op & 1 ? c.M : c.K, c.pad, c.offset, 1);
+        F(test_matrix)
+        B = F(test_make)(op >> 1 ? c.N : c.K, op >> 1 ? c.K : c.N, c.pad, c.offset, 1);
+        F(test_matrix) C = F(test_make)(c.M, c.N, c.pad, c.offset, c.beta != 0);
+        T *after = (T *)malloc((size_t)C.size * sizeof(T));
+        whole_wanted = 8;
+        wrong += TMM(gemm_with)(TMM_TENSOR, opA, opB, c.M, c.N, c.K, (T)c.alpha, A.d, A.ld, B.d,
+                                B.ld, (T)c.beta, C.d, C.ld, 0) != TMM_OK;
+        whole_wanted = 0;
+        CHECK_CUDA(cudaMemcpy(after, C.device, (size_t)C.size * sizeof(T), cudaMemcpyDeviceToHost));
+        wrong += F(test_errors)(opA, opB, &c, A, B, C, after + (C.h - C.host));
+        wrong += F(test_spills)(C, after);
+        free(after);
+        F(test_free)(A);
+        F(test_free)(B);
+        F(test_free)(C);
+    }
+    tap_ok(wrong == 0 && whole_seen == 8, "%s tensor: 128 x 128 for fewer lines, packed: %d of 8",
+           STRING(T) " (tmm_" STRING(LETTER) "gemm)", whole_seen);
+}
+
+/* KERNEL TENSOR with tiles of 64 x 64, by copies of 16 and of 8 bytes, of 32 x 64 and 64 x 32: as many
+   whole tiles as fit at once, then one, or a fifth of these, in slices of k. */
+static void F(test_last_round)(void)
+{
+    static const int instances[] = {1, 2, 3, 7};
+    cudaDeviceProp device;
+    CHECK_CUDA(cudaGetDeviceProperties(&device, 0));
+    const int processors = device.multiProcessorCount;
+    long long wrong = 0, seen = 0;
+    for (int n = 0; n < 8; n++) {
+        const int instance = instances[n % 4], odd = instance == 2, op = (n + n / 4) % 4;
+        const int fit = (instance == 3 || instance == 7 ? 4 : 3) * processors;
+        const int rest = (n / 4 + n) % 2 && fit >= 5 ? fit / 5 : 1;
+        const int slices = fit / rest < 8 ? fit / rest : 8;
+        const test_case c = {(instance == 3 ? 32ll : 64ll) * (fit + rest) - 6 - odd,
+                             20 + odd,
+                             16 * 8 * slices + 6 + odd,
+                             2,
+                             n % 2 ? 0.5 : 0,
+                             odd ? 1 : 2,
+                             odd};
+        const tmm_op opA = (tmm_op)(op & 1), opB = (tmm_op)(op >> 1);
+        F(test_matrix)
+        A = F(test_make)(op & 1 ? c.K : c.M, op & 1 ? c.M : c.K, c.pad, c.offset, 1);
+        F(test_matrix)
+        B = F(test_make)(op >> 1 ? c.N : c.K, op >> 1 ? c.K : c.N, c.pad, c.offset, 1);
+        F(test_matrix) C = F(test_make)(c.M, c.N, c.pad, c.offset, c.beta != 0);
+        T *after = (T *)malloc((size_t)C.size * sizeof(T));
+        last_wanted = instance, last_seen = 0;
+        wrong += TMM(gemm_with)(TMM_TENSOR, opA, opB, c.M, c.N, c.K, (T)c.alpha, A.d, A.ld, B.d,
+                                B.ld, (T)c.beta, C.d, C.ld, 0) != TMM_OK;
+        last_wanted = 0;
+        seen += last_seen == slices;
+        CHECK_CUDA(cudaMemcpy(after, C.device, (size_t)C.size * sizeof(T), cudaMemcpyDeviceToHost));
+        wrong += F(test_errors)(opA, opB, &c, A, B, C, after + (C.h - C.host));
+        wrong += F(test_spills)(C, after);
+        free(after);
+        F(test_free)(A);
+        F(test_free)(B);
+        F(test_free)(C);
+    }
+    tap_ok(wrong == 0 && seen == 8, "%s tensor: small tiles of a last round in slices, %lld of 8",
+           STRING(T) " (tmm_" STRING(LETTER) "gemm)", seen);
+}
+
 /* KERNEL TENSOR by clusters of each number of blocks, with all tiles that may have them; whole tiles,
    where there are no clusters. */
 static void F(test_clusters)(void)
@@ -817,6 +910,7 @@ static void F(test_type)(void)
     if (UNIT == 0 && sizeof(T) == 4) F(test_many_tiles)();
     if (UNIT != 0 && UNIT < 1e-10) F(test_clusters)();
     if (UNIT != 0 && UNIT < 1e-10) F(test_ahead)();
+    if (strcmp(STRING(LETTER), "d") == 0) F(test_last_round)(), F(test_thin)();
 }
 
 #undef F

@@ -56,17 +56,18 @@ static long long random_below(long long n)
 static const struct {
     int bytes, instance, cut, sm_90;
 } plans[] = {
-    {4, 0, TMM__PLAN_WHOLE, 0},  {4, 0, TMM__PLAN_SLICES, 0},     {4, 0, TMM__PLAN_EVEN, 0},
-    {4, 0, TMM__PLAN_REDUCE, 0}, {4, 0, TMM__PLAN_CLUSTERS, 1},   {4, 1, TMM__PLAN_WHOLE, 0},
-    {4, 1, TMM__PLAN_SLICES, 0}, {4, 1, TMM__PLAN_EVEN, 0},       {4, 2, TMM__PLAN_WHOLE, 0},
-    {4, 2, TMM__PLAN_SLICES, 0}, {4, 2, TMM__PLAN_EVEN, 0}, /* packed; of double from 8 on */
-    {8, 0, TMM__PLAN_WHOLE, 0},  {8, 1, TMM__PLAN_WHOLE, 0},      {8, 2, TMM__PLAN_WHOLE, 0},
-    {8, 3, TMM__PLAN_WHOLE, 0},  {8, 7, TMM__PLAN_WHOLE, 0},      {8, 8, TMM__PLAN_WHOLE, 0},
-    {8, 9, TMM__PLAN_WHOLE, 0},  {8, 0, TMM__PLAN_EVEN, 0},       {8, 1, TMM__PLAN_SLICES, 0},
-    {8, 1, TMM__PLAN_REDUCE, 0}, {8, 3, TMM__PLAN_REDUCE, 0},     {8, 3, TMM__PLAN_CLUSTERS, 1},
-    {2, 0, TMM__PLAN_WHOLE, 0},  {2, 0, TMM__PLAN_REDUCE, 0},     {2, 5, TMM__PLAN_WHOLE, 0},
-    {2, 2, TMM__PLAN_REDUCE, 0}, {2, 8, TMM__PLAN_WHOLE, 1},      {2, 9, TMM__PLAN_WHOLE, 1},
-    {2, 9, TMM__PLAN_REDUCE, 1}, {2, 8, TMM__PLAN_LAST_ROUND, 1}, {2, 9, TMM__PLAN_LAST_ROUND, 1}};
+    {4, 0, TMM__PLAN_WHOLE, 0},      {4, 0, TMM__PLAN_SLICES, 0},   {4, 0, TMM__PLAN_EVEN, 0},
+    {4, 0, TMM__PLAN_REDUCE, 0},     {4, 0, TMM__PLAN_CLUSTERS, 1}, {4, 1, TMM__PLAN_WHOLE, 0},
+    {4, 1, TMM__PLAN_SLICES, 0},     {4, 1, TMM__PLAN_EVEN, 0},     {4, 2, TMM__PLAN_WHOLE, 0},
+    {4, 2, TMM__PLAN_SLICES, 0},     {4, 2, TMM__PLAN_EVEN, 0}, /* packed; of double from 8 on */
+    {8, 0, TMM__PLAN_WHOLE, 0},      {8, 1, TMM__PLAN_WHOLE, 0},    {8, 2, TMM__PLAN_WHOLE, 0},
+    {8, 3, TMM__PLAN_WHOLE, 0},      {8, 7, TMM__PLAN_WHOLE, 0},    {8, 8, TMM__PLAN_WHOLE, 0},
+    {8, 9, TMM__PLAN_WHOLE, 0},      {8, 0, TMM__PLAN_EVEN, 0},     {8, 1, TMM__PLAN_SLICES, 0},
+    {8, 1, TMM__PLAN_REDUCE, 0},     {8, 3, TMM__PLAN_REDUCE, 0},   {8, 3, TMM__PLAN_CLUSTERS, 1},
+    {8, 1, TMM__PLAN_LAST_ROUND, 0}, {2, 0, TMM__PLAN_WHOLE, 0},    {2, 0, TMM__PLAN_REDUCE, 0},
+    {2, 5, TMM__PLAN_WHOLE, 0},      {2, 2, TMM__PLAN_REDUCE, 0},   {2, 8, TMM__PLAN_WHOLE, 1},
+    {2, 9, TMM__PLAN_WHOLE, 1},      {2, 9, TMM__PLAN_REDUCE, 1},   {2, 8, TMM__PLAN_LAST_ROUND, 1},
+    {2, 9, TMM__PLAN_LAST_ROUND, 1}};
 
 /* What is asked for. */
 typedef struct request {
@@ -538,14 +539,18 @@ static void TEST(_instance)(tmm_kernel kernel, int instance, int cut)
     }
     wanted_instance = instance, wanted_cut = cut, offered = 0;
     /* As few tiles are divided in shares for a few multiprocessors, or in slices for many. */
-    device->processors = cut == TMM__PLAN_EVEN ? 2 : cut == TMM__PLAN_LAST_ROUND ? 14 : 132;
-    for (int n = 0; n < 6; n += cut == TMM__PLAN_LAST_ROUND ? 2 : 1) { /* which are large */
+    const int last = cut == TMM__PLAN_LAST_ROUND,
+              few = cut == TMM__PLAN_EVEN || (last && sizeof(T) == 8);
+    device->processors = few ? 2 : last ? 14 : 132;
+    for (int n = 0; n < 6; n += last && !few ? 2 : 1) { /* which are large */
         request r = {kernel, (tmm_fill)(1 + n % 3), n / 3 ? TMM_OP_N : TMM_OP_T, 0, 0, 1, n % 2, 8,
                      0};
-        if (cut == TMM__PLAN_LAST_ROUND) r.adds = n == 2;
+        if (last && !few) r.adds = n == 2;
         r.N = (cut == TMM__PLAN_EVEN ? 192 : 128) + random_below(100) / 8 * 8;
-        if (cut == TMM__PLAN_LAST_ROUND) r.N += 1800;
+        if (last)
+            r.N = few ? 264 + n % 3 * 16 : r.N + 1800; /* 15 tiles for 2, of which one is left */
         r.K = cut == TMM__PLAN_WHOLE ? 10 : cut == TMM__PLAN_REDUCE ? 266 : 100 + 60 * tensor;
+        if (last && few) r.K = 778;
         if (cut != TMM__PLAN_WHOLE && sizeof(T) == 2 && instance >= 8) r.K = 530; /* steps of 64 */
         if (n >= 3) r.align = n == 4 ? 1 : 2, r.N += 2;
         if (n == 5) r.N++;

@@ -126,8 +126,7 @@ typedef struct tmm__costs { /* in clocks, if nothing else is said */
     } outer_warp[TMM__TUNED_OUTER];
     tmm__outer_costs outer[TMM__TUNED_TYPES];
     struct {
-        int rows; /* of its tile */
-        int cols;
+        int rows, cols; /* of its tile */
         tmm__small_costs tile[TMM__TUNED_TYPES];
     } small_c[TMM__TUNED_SMALL];
     struct {
@@ -165,9 +164,9 @@ typedef struct tmm__costs { /* in clocks, if nothing else is said */
         double reduce_slice_wide; /* or that, where eight blocks add each part of a tile: */
         int reduce_wide_from;     /* from so many slices on */
         double last;              /* the tiles of a short last round cut: once, */
-        double last_slice;        /* and each slice but the first */
+        double last_slice;        /* and each slice but the first, of 128 x 128 */
         double even;              /* even shares: once, */
-        double even_step;         /* times that k takes longer, */
+        double even_step;         /* times that k takes longer, in slices of 128 x 128, too, */
         double even_partial;      /* each element of a partial tile, */
         double even_held;         /* and the part of L2 that goes by before a line is lost */
         double cluster;           /* by a cluster: once, */
@@ -177,6 +176,7 @@ typedef struct tmm__costs { /* in clocks, if nothing else is said */
         /* Power sets the clock of what keeps all units and more than half of L2 busy. */
         double power;      /* part by which a launch takes longer, were all of L2 busy, */
         double power_from; /* beyond so many nanoseconds */
+        double latency;    /* clocks until memory has sent what a block without others waits for */
     } tensor;
     /* KERNEL NARROW. */
     struct {
@@ -405,16 +405,16 @@ static const tmm__costs tmm__measured = {
         {
             /* instances, block: first, more, k of 1, 2, 3 and more blocks, along_k, single, odd */
             {
-                128,                                                 /* tile_m */
-                128,                                                 /* tile_n */
-                2,                                                   /* width */
-                {10600, 9960, {130, 126, 134, 137}, 0, 0.05, 15000}, /* block */
+                128,                                                  /* tile_m */
+                128,                                                  /* tile_n */
+                2,                                                    /* width */
+                {10600, 15000, {130, 126, 134, 137}, 0, 0.05, 15000}, /* block */
             },
             {
                 64,                                                      /* tile_m */
                 64,                                                      /* tile_n */
                 2,                                                       /* width */
-                {3700, 1900, {42.5, 34.4, 37.7, 31.9}, 0.02, 0.1, 2280}, /* block */
+                {3700, 1900, {42.5, 34.4, 37.7, 33.5}, 0.02, 0.1, 2280}, /* block */
             },
             {
                 64,                                                /* tile_m */
@@ -446,8 +446,9 @@ static const tmm__costs tmm__measured = {
         0.25,  /* cluster_round */
         1.5,   /* within */
         0.35,  /* last_round */
-        0.27,  /* power */
-        1e5,   /* power_from */
+        0.17,  /* power */
+        2e5,   /* power_from */
+        1900,  /* latency */
     },
     {
         /* narrow */

@@ -96,7 +96,8 @@ static inline void tmm__xtensor_tiles(tmm__plan *c, const tmm__xproduct *p, int 
         tmm__division d;
         tmm__plan one = *c;
         int large = tile_m > 64 || tile_n > 64; /* it takes no operands smaller than its tile */
-        if ((i->width == 2) != wide || (large && (p->M < tile_m || p->N < tile_n))) continue;
+        const int small = (p->M < tile_m && c->pitchA == 0) || (p->N < tile_n && c->pitchB == 0);
+        if ((i->width == 2) != wide || (large && small)) continue;
         if (TMM__TENSOR_BYTES(tile_m, tile_n) > device->shared) continue;
         memset(&d, 0, sizeof d);
         tmm__divide(&d, TMM__TRIANGLE(p), p->M, p->N, tile_m, tile_n);
@@ -129,7 +130,8 @@ static inline void tmm__xtensor_tiles(tmm__plan *c, const tmm__xproduct *p, int 
         one.s.is_tall = tall, one.off_sectors = i->turns ? short_last : near;
         /* Where both ways of a tile should take as long, the one that has all rows of C, if it can:
            then B comes once, to one block. */
-        const double margin = tall && p->M <= tile_m && p->M <= p->N ? 1.01 : 1;
+        const int same = tall && c->kernel != NULL && c->instance % (2 * COUNT) == n - COUNT;
+        const double margin = same && p->M <= tile_m && p->M <= p->N ? 1.01 : 1;
         if (c->kernel == NULL || one.time < margin * c->time) *c = one;
     }
 }
@@ -153,11 +155,16 @@ static inline void tmm__xtensor_plan(const tmm__xproduct *p, const tmm__xkernel 
     const int wideB = (c.modeB == TMM__ALONG_K ? along_B : lines_B) % 16 == 0;
     *best = c;
     tmm__xtensor_tiles(best, p, wideA && wideB);
-    if ((wideA && wideB) || p->batch > 1 || !(p->allowed & TMM__PACK) || K == 0 ||
+    /* Packed are lines that cannot be copied by 16 bytes; and those for most of a large tile, but not for
+       all of it, which KERNEL PACK fills up. */
+    const int thin = wideA && wideB && !TMM__TRIANGLE(p);
+    const int packsA = !wideA || (thin && N >= TILE && M < TILE && 4 * M > 3 * TILE);
+    const int packsB = !wideB || (thin && M >= TILE && N < TILE && 4 * N > 3 * TILE);
+    if ((!packsA && !packsB) || p->batch > 1 || !(p->allowed & TMM__PACK) || K == 0 ||
         !tmm__xreaches(TMM_PIPELINED, K, M + TILE, N + TILE))
         return;
-    if (!wideA) c.pitchA = (M + TILE - 1) / TILE * TILE, c.modeA = TMM__ALONG_LINES;
-    if (!wideB) c.pitchB = (N + TILE - 1) / TILE * TILE, c.modeB = TMM__ALONG_LINES;
+    if (packsA) c.pitchA = (M + TILE - 1) / TILE * TILE, c.modeA = TMM__ALONG_LINES;
+    if (packsB) c.pitchB = (N + TILE - 1) / TILE * TILE, c.modeB = TMM__ALONG_LINES;
     tmm__xtensor_tiles(&c, p, 1);
     c.time += tmm__pack_time(((double)c.pitchA + (TMM__TRIANGLE(p) ? 0 : c.pitchB)) * K *
                              sizeof(TMM_TYPE));

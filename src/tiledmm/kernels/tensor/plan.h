@@ -11,17 +11,24 @@ typedef struct tmm__tensor_instance {
     const void *kernel;
 } tmm__tensor_instance;
 
-/* Its costs. Of an instance that was not measured: of the first one, by the area. */
-static inline tmm__block_costs tmm__tensor_costs(const tmm__tensor_instance *i)
+/* Its costs. Of an instance that was not measured: of the first one, by the area. One or two blocks
+   of a multiprocessor have fewer copies on their way than memory asks for, if L2 does not hold all. */
+static inline tmm__block_costs tmm__tensor_costs(const tmm__tensor_instance *i, const tmm__load *w)
 {
     const tmm__costs *t = tmm__tuned();
+    tmm__block_costs costs =
+        tmm__scaled(&t->tensor.instances[0].block,
+                    (double)i->tile_m * i->tile_n /
+                        (t->tensor.instances[0].tile_m * t->tensor.instances[0].tile_n));
     for (int n = 0; n < TMM__TUNED_TENSOR; n++)
         if (t->tensor.instances[n].tile_m == i->tile_m &&
             t->tensor.instances[n].tile_n == i->tile_n && t->tensor.instances[n].width == i->width)
-            return t->tensor.instances[n].block;
-    return tmm__scaled(&t->tensor.instances[0].block,
-                       (double)i->tile_m * i->tile_n /
-                           (t->tensor.instances[0].tile_m * t->tensor.instances[0].tile_n));
+            costs = t->tensor.instances[n].block;
+    if (w->bytes + w->c_bytes < tmm__current_device()->gpu.l2_bytes) return costs;
+    const int ahead = (TMM__TENSOR_STAGES(i->tile_m, i->tile_n) - 1) * TMM__TENSOR_DEPTH; /* k */
+    for (int n = 0; n < 2; n++)
+        costs.k[n] = fmax(costs.k[n], t->tensor.latency / (ahead * (n + 1)));
+    return costs;
 }
 
 /* Bytes of A and B that memory gives again, since L2 has lost them. Tiles with the same rows or
@@ -77,13 +84,43 @@ static inline void tmm__plan_tensor_clusters(tmm__plan *plan, const tmm__divisio
     }
 }
 
+/* Whole tiles but for those of a last, short round: of these so many slices each that all run at once,
+   if that should take less than the plan so far. The block with the first one adds up the others. Small
+   tiles gain where a round of all blocks that fit is full, and few tiles are left; after four such
+   rounds their blocks no longer end together. */
+static inline void tmm__plan_tensor_last(tmm__plan *plan, const tmm__tensor_instance *i,
+                                         const tmm__division *d, const tmm__block_costs *costs)
+{
+    const tmm__costs *t = tmm__tuned();
+    const int tiles = d->tiles_down * d->tiles_across, steps = d->steps;
+    const int resident = i->blocks * d->processors, rest = tiles % d->processors;
+    const int slices = rest > 0 ? (int)tmm__min(resident / rest, TMM__MOST_SLICES) : 1;
+    if (i->blocks > 1 && (slices < 5 || tiles > 4 * resident)) return;
+    if (tiles <= resident || slices < 2 || steps < 8 * slices || (long long)rest * steps > INT_MAX)
+        return;
+    tmm__load load = d->load;
+    load.blocks = tiles - rest;
+    const double of_large = (double)i->tile_m * i->tile_n / (128 * 128);
+    const double share = i->blocks == 1 ? 1.0 / slices : (double)rest / d->processors;
+    const double clocks = costs->k[TMM__MOST_RESIDENT] * TMM__TENSOR_DEPTH * steps * share +
+                          i->blocks * costs->more + t->tensor.last +
+                          t->tensor.last_slice * of_large * (slices - 1);
+    if (!tmm__is_faster(plan, TMM__PLAN_LAST_ROUND, slices,
+                        tmm__launch_time(costs, &load) + tmm__in_nanoseconds(clocks)))
+        return;
+    plan->blocks = tiles - rest + rest * slices;
+    plan->s.streamk_tiles = rest;
+    plan->s.streamk_blocks = rest * slices;
+    plan->s.reduce = plan->s.cluster = 0;
+}
+
 /* How KERNEL TENSOR is to compute the tiles of `d`, each product in load.blocks / tiles: sets the
    schedule of plan->instance, the blocks to launch for each product and the time. */
 static inline void tmm__plan_tensor(tmm__plan *plan, const tmm__tensor_instance *i,
                                     const tmm__division *d)
 {
     const tmm__costs *t = tmm__tuned();
-    const tmm__block_costs costs = tmm__tensor_costs(i);
+    const tmm__block_costs costs = tmm__tensor_costs(i, &d->load);
     const int processors = d->processors, steps = d->steps, depth = TMM__TENSOR_DEPTH;
     const double clock = tmm__in_nanoseconds(1);
     tmm__schedule *s = &plan->s;
@@ -115,7 +152,8 @@ static inline void tmm__plan_tensor(tmm__plan *plan, const tmm__tensor_instance 
         if (n < 2) continue;
         const int each = (steps + n - 1) / n;
         n = (steps + each - 1) / each;
-        const double split = tmm__slices_time(d, &costs, depth, n);
+        const double split =
+            tmm__slices_time(d, &costs, depth, n) * (small ? 1 : t->tensor.even_step);
         for (int reduce = n > TMM__MOST_SLICES; reduce <= (small && n >= 4); reduce++) {
             double more = t->tensor.slices + t->tensor.slice * area * (n - 1);
             if (reduce)
@@ -131,25 +169,7 @@ static inline void tmm__plan_tensor(tmm__plan *plan, const tmm__tensor_instance 
         }
     }
     if (small) tmm__plan_tensor_clusters(plan, d, &costs);
-    /* Whole tiles but for those of a last, short round: of these so many slices each that all run
-       at once; the block with the first one adds up the others. */
-    int rest = tiles % processors;
-    int slices = rest > 0 ? (int)tmm__min(processors / rest, TMM__MOST_SLICES) : 1;
-    if (i->blocks == 1 && tiles > processors && slices > 1 && steps >= 8 * slices &&
-        (long long)rest * steps <= INT_MAX) {
-        tmm__load load = d->load;
-        load.blocks = tiles - rest;
-        const double guess =
-            tmm__launch_time(&costs, &load) +
-            clock * (costs.k[TMM__MOST_RESIDENT] * depth * steps / slices + costs.more +
-                     t->tensor.last + t->tensor.last_slice * (slices - 1));
-        if (tmm__is_faster(plan, TMM__PLAN_LAST_ROUND, slices, guess)) {
-            plan->blocks = tiles - rest + rest * slices;
-            s->streamk_tiles = rest;
-            s->streamk_blocks = rest * slices;
-            s->reduce = s->cluster = 0;
-        }
-    }
+    tmm__plan_tensor_last(plan, i, d, &costs);
     /* Even shares of the tiles of the last rounds. */
     int streamk_tiles = tiles < slots ? tiles : slots + tiles % slots;
     long long streamk_steps = (long long)streamk_tiles * steps;
