@@ -178,8 +178,7 @@ typedef struct tmm__costs { /* in clocks, if nothing else is said */
         double power_from; /* beyond so many nanoseconds */
         double latency;    /* clocks until memory has sent what a block without others waits for */
     } tensor;
-    /* KERNEL NARROW. */
-    struct {
+    struct { /* KERNEL NARROW. */
         /* A step of a tile, of two on a multiprocessor: Q along k, and along the lines; 3 and 4
            groups; tiles of 512 and of 256 lines of Q. */
         double step[2][2][2];
