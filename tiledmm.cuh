@@ -11703,9 +11703,11 @@ TMM_KERNEL void __launch_bounds__(tmm__half_threads, TMM__HALF_BLOCKS)
                     tile_col = place / high * (long long)COLS;
 #endif
 
-    /* K is below 2^31, and there are 32 slices at most. */
-    const unsigned all = (unsigned)((K + 31) / 32);
-    const unsigned step0 = all * blockIdx.y / gridDim.y, end = all * (blockIdx.y + 1) / gridDim.y;
+    /* Slices of K, the first ones a step longer. K is below 2^31. */
+    const unsigned all = (unsigned)((K + 31) / 32), each = all / gridDim.y,
+                   longer = all % gridDim.y;
+    const unsigned step0 = each * blockIdx.y + (blockIdx.y < longer ? blockIdx.y : longer);
+    const unsigned end = step0 + each + (blockIdx.y < longer);
     const long long k0 = step0 * 32ll;
     const int turned_A = csA != 1, turned_B = rsB != 1;
     tmm__half_warp w;
