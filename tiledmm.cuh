@@ -2460,9 +2460,9 @@ static const tmm__costs tmm__measured = {
     },
     {
         /* half */
-        {20700, 14700, {36.5, 36, 36, 36}, 0, 2.9, 5820},
-        {12600, 7470, {28.4, 17.3, 18, 18}, 0, 2.7, 3580},
-        {6910, 1170, {10.8, 8.2, 6.9, 8}, 0, 2.8, 1180},
+        {8320, 5990, {34, 35.1, 36.2, 36.2}, 0, 3.3, 8300},
+        {6780, 1590, {25.5, 17, 17.5, 18.1}, 0, 3.8, 4730},
+        {5400, 705, {12.4, 8.7, 7.7, 7.2}, 0, 3, 1430},
     },
     {
         /* half by wgmma */
@@ -3707,7 +3707,7 @@ static inline tmm_status tmm__blame_operand(const tmm__operands *o, tmm_status s
 #define tmm__half_multiply     TMM__INSTANCE(half_multiply_, HALF)
 #define tmm__half_stage        TMM__INSTANCE(half_stage_, HALF)
 #define tmm__half_stages       TMM__INSTANCE(half_stages_, HALF)
-#define tmm__half_store_whole  TMM__INSTANCE(half_store_whole_, HALF)
+#define tmm__half_store        TMM__INSTANCE(half_store_, HALF)
 #define tmm__half_threads      TMM__INSTANCE(half_threads_, HALF)
 #define tmm__half_warp         TMM__INSTANCE(half_warp_, HALF)
 #define tmm__gemm_tensor       TMM__INSTANCE(gemm_tensor_, TENSOR)
@@ -11406,9 +11406,9 @@ TMM_KERNEL void __launch_bounds__(64 * TMM__TENSOR_WARPS, TMM__TENSOR_BLOCKS)
    multiprocessor. */
 #ifndef TMM__HALF_LIST
 #define TMM__HALF_LIST(_)         \
-    _(1, 128x256, 128, 256, 4, 1) \
-    _(2, 128x128, 128, 128, 4, 2) \
-    _(3, 64x64, 64, 64, 4, 4)
+    _(1, 128x256, 128, 256, 3, 1) \
+    _(2, 128x128, 128, 128, 3, 2) \
+    _(3, 64x64, 64, 64, 3, 4)
 #define TMM__HALF_ROWS   (TMM__HALF_LIST(TMM__VALUE_1) 0)
 #define TMM__HALF_COLS   (TMM__HALF_LIST(TMM__VALUE_2) 0)
 #define TMM__HALF_STAGES (TMM__HALF_LIST(TMM__VALUE_3) 0)
@@ -11595,6 +11595,9 @@ static_assert(
     "TMM__HALF_LIST: tiles have 64 or 128 rows, and as many columns or twice as many: 2 x 2 "
     "or 2 x 4 warps");
 static_assert(TMM__HALF_STAGES >= 2, "TMM__HALF_LIST: one stage is copied while another is read");
+static_assert(tmm__half_threads / 32 * 16 * (TMM__HALF_ROWS / 2 + 8) * 4 <=
+                  TMM__HALF_BYTES(TMM__HALF_ROWS, TMM__HALF_COLS, 2),
+              "TMM__HALF_LIST: 16 rows of each warp's sums must fit into two stages");
 static_assert(TMM__HALF_BLOCKS * tmm__half_bytes <= 227 * 1024,
               "TMM__HALF_LIST: the stages of all blocks must fit into a multiprocessor");
 
@@ -11632,19 +11635,27 @@ TMM__DEVICE void tmm__half_fragments(tmm__half_warp *w, const int k, const int t
                         turned_B);
 }
 
-/* Multiplies them. */
-TMM__DEVICE void tmm__half_multiply(tmm__half_warp *w, const int k)
+/* Multiplies them: the products of one of two diagonals, 1 or 2, each of which takes all fragments, or the
+   others, 0. */
+TMM__DEVICE void tmm__half_multiply(tmm__half_warp *w, const int k, const int diagonal)
 {
+    enum { DOWN = TMM__HALF_ROWS / 32 };
 #pragma unroll
-    for (int i = 0; i < TMM__HALF_ROWS / 32; i++)
+    for (int i = 0; i < DOWN; i++)
 #pragma unroll
-        for (int j = 0; j < TMM__HALF_ROWS / 16; j++)
-            tmm__xhalf_mma(w->sum[i][j], w->x[k][i], &w->y[k][j / 2][j % 2 * 2]);
+        for (int j = 0; j < 2 * DOWN; j++)
+            if (diagonal == (j / 2 == i ? 2 : j / 2 == (i + 1) % DOWN ? 1 : 0))
+                tmm__xhalf_mma(w->sum[i][j], w->x[k][i], &w->y[k][j / 2][j % 2 * 2]);
 }
 
-/* Copies the next stage, if there is one, and goes through the one that is read: see the drawing. The ring
-   is filled by steps below 0. The copies of the first `whole` steps are whole in all of the block; fast, a
-   constant: so is this one. */
+/* Goes on from the stage that is read to the next, and copies another one to its place, if there is one: see
+   the drawing. The ring is filled by steps below 0. The copies of the first `whole` steps are whole in all of
+   the block; fast, a constant: so is this one.
+   A warp has six scoreboards, by which products wait for ldmatrix. ptxas gives a load the one of a load
+   before, if that is still waited for; then a product waits for both. So a diagonal of the products of new
+   fragments, which waits for all of them, comes before one of the old ones: these are still needed, hence
+   the next loads come after both. A branch around the copies and the end of the loop keep the diagonals
+   far behind the loads. */
 TMM__DEVICE void tmm__half_stage(tmm__half_warp *w, const int step, int steps, int whole, int tail,
                                  const int fast, const int turned_A, const int turned_B)
 {
@@ -11654,68 +11665,78 @@ TMM__DEVICE void tmm__half_stage(tmm__half_warp *w, const int step, int steps, i
         STAGES = TMM__STAGES(TMM__HALF_STAGES),
         STAGE = (ROWS + COLS) * 64
     };
-    if (step >= 0) tmm__half_fragments(w, 1, turned_A, turned_B);
-    if (fast || w->next < whole) {
+    if (step >= 0) tmm__half_multiply(w, 1, 1), tmm__half_multiply(w, 0, 1);
+    if (step >= -1) {
+        TMM__COPY_WAIT(STAGES - 2);
+        __syncthreads();
+        if (step >= 0) w->read = w->read == (STAGES - 1) * STAGE ? 0 : w->read + STAGE;
+        tmm__half_fragments(w, 0, turned_A, turned_B);
+        if (step >= 0) tmm__half_multiply(w, 1, 0);
+    }
+    if (w->next < whole) {
         tmm__xhalf_copy_whole(&w->a, w->write, ROWS, tmm__half_threads);
         tmm__xhalf_copy_whole(&w->b, w->write, COLS, tmm__half_threads);
-    } else if (w->next < steps) {
+        w->write = w->write == (STAGES - 1) * STAGE ? 0 : w->write + STAGE;
+    } else if (!fast && w->next < steps) {
         const int k_left = w->next < steps - 1 ? 32 : tail;
         tmm__xhalf_copy_any(&w->a, w->write, k_left, ROWS, tmm__half_threads);
         tmm__xhalf_copy_any(&w->b, w->write, k_left, COLS, tmm__half_threads);
+        w->write = w->write == (STAGES - 1) * STAGE ? 0 : w->write + STAGE;
     }
     tmm__copy_commit();
-    w->write = w->write == (STAGES - 1) * STAGE ? 0 : w->write + STAGE;
+    w->next++;
     if (step < -1) return;
-    if (step >= 0) tmm__half_multiply(w, 0);
-    TMM__COPY_WAIT(STAGES - 2);
-    __syncthreads();
-    if (step >= 0) w->read = w->read == (STAGES - 1) * STAGE ? 0 : w->read + STAGE;
-    tmm__half_fragments(w, 0, turned_A, turned_B);
-    if (step >= 0) tmm__half_multiply(w, 1);
+    tmm__half_multiply(w, 0, 2);
+    if (step >= 0) tmm__half_multiply(w, 1, 2);
+    tmm__half_fragments(w, 1, turned_A, turned_B);
+    tmm__half_multiply(w, 0, 0);
 }
 
-/* The same for all steps whose copies are whole. The operands' layouts are constants here: else there
+/* The same for `more` steps whose copies are whole. The operands' layouts are constants here: else there
    would be a branch at each load, which keeps loads and products apart. */
-TMM__DEVICE void tmm__half_stages(tmm__half_warp *w, int whole, const int turned_A,
+TMM__DEVICE void tmm__half_stages(tmm__half_warp *w, int more, int whole, const int turned_A,
                                   const int turned_B)
 {
-    int more = whole - w->next;
-    w->next = whole;
 #pragma unroll 1
     do {
         tmm__half_stage(w, 0, whole, whole, 32, 1, turned_A, turned_B);
     } while (--more > 0);
 }
 
-/* Stores a warp's part of a whole tile, whose C is aligned to 8 bytes; C: the lane's first row, and the
-   part's first column. Of C of 16 bits two lanes exchange words, so that a row gets 32 bytes at once:
-       lane          | 0    | 1    | 2    | 3    |           | 0        | 2        | 1        | 3        |
-       part j        | j0   | j1   | j2   | j3   |    -->    | j0 j1    | j2 j3    |
-       part j + 1    | k0   | k1   | k2   | k3   |                                 | k0 k1    | k2 k3    | */
-TMM__DEVICE void tmm__half_store_whole(tmm__half_warp *w, TMM_OUT *C, long long ldc, TMM_SUM factor)
+/* Stores a warp's sums, as C or, raw, as `partial` ones, a constant, where 16 bytes align all rows; C: the
+   first element, rows and cols: those that exist, if whole 16 bytes of a row do. 16 rows at a time go through
+   shared memory, where they lie 4 or 8 banks apart, so that a row gets 128 bytes or more at once: of fragments
+   it would get 16. */
+TMM__DEVICE void tmm__half_store(tmm__half_warp *w, unsigned char *memory, void *C, long long ldc,
+                                 long long rows, long long cols, TMM_SUM factor, const int partial)
 {
-    enum { DOWN = TMM__HALF_ROWS / 32, ACROSS = TMM__HALF_ROWS / 16 };
-    const int lane = threadIdx.x % 32, odd = lane % 2;
+    enum { PART = TMM__HALF_ROWS / 2 };
+    const int size = partial ? 4 : (int)sizeof(TMM_OUT), pitch = (PART + 8) * size;
+    const int chunks = PART * size / 16, at_once = 32 / chunks; /* of 16 bytes, of a row; rows */
+    const int lane = threadIdx.x % 32, row = lane / chunks, chunk = lane % chunks;
+    unsigned char *own = memory + threadIdx.x / 32 * (16 * pitch);
+    unsigned char *put = own + lane / 4 * pitch + lane % 4 * (2 * size);
+    const unsigned char *get = own + row * pitch + chunk * 16;
+    unsigned char *to = (unsigned char *)C + row * ldc * size + chunk * 16;
+    const int left = chunk * (16 / size) >= cols ? 0 : (int)(rows < PART ? rows : PART) - row;
 #pragma unroll
-    for (int h = 0; h < 2 * DOWN; h++, C += 8 * ldc) {
+    for (int i = 0; i < PART / 16; i++) {
 #pragma unroll
-        for (int j = 0; j < ACROSS; j += 2) {
-            tmm__xouts2 x[2];
-            for (int n = 0; n < 4; n++)
-                x[n / 2].v[n % 2] =
-                    (TMM_OUT)(TMM__MUL(factor, w->sum[h / 2][j + n / 2][h % 2 * 2 + n % 2]) + 0);
-            TMM_OUT *to = C + 8 * j + lane % 4 * 2;
-            if (sizeof(TMM_OUT) == 2) {
-                unsigned words[2], both[2];
-                memcpy(words, x, sizeof words);
-                const unsigned got = __shfl_xor_sync(0xffffffffu, odd ? words[0] : words[1], 1);
-                both[0] = odd ? got : words[0], both[1] = odd ? words[1] : got;
-                *(uint2 *)(C + 8 * (j + odd) + lane % 4 / 2 * 4) = make_uint2(both[0], both[1]);
-            } else {
-                *(tmm__xouts2 *)to = x[0];
-                *(tmm__xouts2 *)(to + 8) = x[1];
-            }
+        for (int j = 0; j < PART / 4; j++) {
+            const float *sum = &w->sum[i][j / 2][j % 2 * 2];
+            unsigned char *at = put + j % 2 * 8 * pitch + j / 2 * (8 * size);
+            tmm__xouts2 x;
+            for (int n = 0; n < 2; n++) x.v[n] = (TMM_OUT)(TMM__MUL(factor, sum[n]) + 0);
+            if (partial)
+                *(float2 *)at = make_float2(sum[0], sum[1]);
+            else
+                *(tmm__xouts2 *)at = x;
         }
+        __syncwarp();
+#pragma unroll
+        for (int n = 0; n < 16; n += at_once, to += at_once * ldc * size)
+            if (16 * i + n < left) *(uint4 *)to = *(const uint4 *)(get + n * pitch);
+        __syncwarp();
     }
 }
 
@@ -11736,7 +11757,7 @@ TMM__DEVICE void tmm__half_store_whole(tmm__half_warp *w, TMM_OUT *C, long long 
    banks, and turns the second kind around. Copies of 16 bytes do so, too.
 
    Fragments for 16 k, a or b, are loaded while the ones before are multiplied, also across stages:
-       copies        | s3          | s0          | s1          |
+       copies               | s3          | s4          | s5     to the place of s0, s1, s2
        ldmatrix      | s0 b | s1 a | s1 b | s2 a | s2 b | s3 a |
        tensor cores  | s0 a | s0 b | s1 a | s1 b | s2 a | s2 b |
                             |             |             |          barriers: s1, s2, s3 have arrived;
@@ -11764,17 +11785,19 @@ TMM_KERNEL void __launch_bounds__(tmm__half_threads, TMM__HALF_BLOCKS)
     const int thread = threadIdx.x, warp = thread / 32, lane = thread % 32;
 #ifdef TMM_WITH_SYRK
     enum { EDGE = ROWS > COLS ? ROWS : COLS };
-    long long across = (N - 1) / COLS + 1, down = (M - 1) / ROWS + 1;
+    unsigned across = (unsigned)((N - 1) / COLS + 1), down = (unsigned)((M - 1) / ROWS + 1);
     const int squares = (int)((N - 1) / EDGE + 1);
     if (triangle != 0)
         across = (squares + 1) / 2 * ((int)EDGE / COLS),
         down = (squares + 1 - squares % 2) * ((int)EDGE / ROWS);
 #else
     const int triangle = 0;
-    const long long across = (N - 1) / COLS + 1, down = (M - 1) / ROWS + 1;
+    const unsigned across = (unsigned)((N - 1) / COLS + 1), down = (unsigned)((M - 1) / ROWS + 1);
 #endif
-    const long long band = blockIdx.x / (8 * across), place = blockIdx.x % (8 * across);
-    const long long high = down - band * 8 < 8 ? down - band * 8 : 8;
+    /* Tiles are counted in 32 bits, since gridDim is. */
+    const unsigned of_band = (down < 8 ? down : 8) * across;
+    const unsigned band = blockIdx.x / of_band, place = blockIdx.x % of_band;
+    const unsigned high = down - band * 8 < 8 ? down - band * 8 : 8;
 #ifdef TMM_WITH_SYRK
     int tile_down = (int)(band * 8 + place % high), tile_across = (int)(place / high);
     if (triangle != 0)
@@ -11783,12 +11806,16 @@ TMM_KERNEL void __launch_bounds__(tmm__half_threads, TMM__HALF_BLOCKS)
     const long long tile_row = tile_down * (long long)ROWS,
                     tile_col = tile_across * (long long)COLS;
 #else
-    const long long tile_row = (band * 8 + place % high) * ROWS, tile_col = place / high * COLS;
+    const long long tile_row = (band * 8 + place % high) * (long long)ROWS,
+                    tile_col = place / high * (long long)COLS;
 #endif
 
-    const long long all = (K + 31) / 32;
-    const long long step0 = all * blockIdx.y / gridDim.y, end = all * (blockIdx.y + 1) / gridDim.y;
-    const long long k0 = step0 * 32;
+    /* Slices of K, the first ones a step longer. K is below 2^31. */
+    const unsigned all = (unsigned)((K + 31) / 32), each = all / gridDim.y,
+                   longer = all % gridDim.y;
+    const unsigned step0 = each * blockIdx.y + (blockIdx.y < longer ? blockIdx.y : longer);
+    const unsigned end = step0 + each + (blockIdx.y < longer);
+    const long long k0 = step0 * 32ll;
     const int turned_A = csA != 1, turned_B = rsB != 1;
     tmm__half_warp w;
     w.memory = tmm__xhalf_place_of(tmm__memory);
@@ -11807,40 +11834,53 @@ TMM_KERNEL void __launch_bounds__(tmm__half_threads, TMM__HALF_BLOCKS)
 #pragma unroll
     for (int i = 0; i < DOWN * ACROSS * 4; i++) w.sum[i / (ACROSS * 4)][i / 4 % ACROSS][i % 4] = 0;
 
-    const int steps = (int)(end - step0), tail = end == all ? (int)(K - (end - 1) * 32) : 32;
+    const int steps = (int)(end - step0), tail = end == all ? (int)(K - (end - 1) * 32ll) : 32;
     const int whole = !w.a.whole || !w.b.whole ? 0 : tail == 32 ? steps : steps - 1;
 #pragma unroll 1
-    for (int step = 1 - STAGES; step < steps; step++) {
-        if (step == 0 && w.next < whole) {
-            step = whole - (STAGES - 1);
-            if (!turned_A && !turned_B)
-                tmm__half_stages(&w, whole, 0, 0);
-            else if (!turned_A)
-                tmm__half_stages(&w, whole, 0, 1);
-            else if (!turned_B)
-                tmm__half_stages(&w, whole, 1, 0);
-            else
-                tmm__half_stages(&w, whole, 1, 1);
+    for (int step = -STAGES; step < steps - 1; step++) {
+        /* Steps from here on whose copies are whole; or all, if there is nothing else to copy. */
+        const int last = whole == steps || w.next >= steps,
+                  more = last ? steps - 1 - step : whole - w.next;
+        if (step < 0 || more <= 0) {
+            tmm__half_stage(&w, step, steps, whole, tail, 0, turned_A, turned_B);
+            continue;
         }
-        tmm__half_stage(&w, step, steps, whole, tail, 0, turned_A, turned_B);
-        w.next++;
+        step += more - 1;
+        if (!turned_A && !turned_B)
+            tmm__half_stages(&w, more, whole, 0, 0);
+        else if (!turned_A)
+            tmm__half_stages(&w, more, whole, 0, 1);
+        else if (!turned_B)
+            tmm__half_stages(&w, more, whole, 1, 0);
+        else
+            tmm__half_stages(&w, more, whole, 1, 1);
     }
+    tmm__half_multiply(&w, 1, 1), tmm__half_multiply(&w, 0, 1);
+    tmm__half_multiply(&w, 1, 0), tmm__half_multiply(&w, 1, 2);
 
     C += blockIdx.z * batchC;
-#ifndef TMM_EPILOGUE
-    int whole_C = tile_row + ROWS <= M && tile_col + COLS <= N && triangle == 0 &&
-                  partials == NULL && (TMM_SUM)beta == 0 &&
-                  ((size_t)C | (size_t)ldc * sizeof(TMM_OUT)) % 8 == 0;
+    if (partials != NULL) partials += (blockIdx.z * gridDim.y + blockIdx.y) * (M * N);
+    const long long row1 = tile_row + row0, col0_of = tile_col + col0;
+    const int partial = partials != NULL, size = partial ? 4 : (int)sizeof(TMM_OUT);
+    bool rows_of_16 = triangle == 0 && N * size % 16 == 0 &&
+                      (partial || ((size_t)C | (size_t)ldc * sizeof(TMM_OUT)) % 16 == 0) &&
+                      (partial || (TMM_SUM)beta == 0);
 #ifdef TMM_WITH_EPILOGUE
-    whole_C &= !alpha.after.active;
+    rows_of_16 = rows_of_16 && (partial || !alpha.after.active);
 #endif
-    if (whole_C) {
-        tmm__half_store_whole(&w, C + (tile_row + row0 + lane / 4) * ldc + tile_col + col0, ldc,
-                              (TMM_SUM)TMM__FACTOR(alpha));
+#ifdef TMM_EPILOGUE
+    rows_of_16 = rows_of_16 && partial;
+#endif
+    if (rows_of_16) {
+        __syncthreads(); /* all have read their last fragments */
+        if (partial)
+            tmm__half_store(&w, tmm__memory, partials + row1 * N + col0_of, N, M - row1,
+                            N - col0_of, 1, 1);
+        else
+            tmm__half_store(&w, tmm__memory, C + row1 * ldc + col0_of, ldc, M - row1, N - col0_of,
+                            (TMM_SUM)TMM__FACTOR(alpha), 0);
         return;
     }
-#endif
-    if (partials != NULL) partials += (blockIdx.z * gridDim.y + blockIdx.y) * (M * N);
     const bool aligned = ((size_t)C | (size_t)ldc * sizeof(TMM_OUT)) % (2 * sizeof(TMM_OUT)) == 0;
     const long long col1 = tile_col + col0 + lane % 4 * 2;
     /* 16 rows after 16 rows, each moved to the place of the first: code for these alone. */

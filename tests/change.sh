@@ -129,7 +129,7 @@ edit 's/TMM__DIRECT_BLOCK = [0-9]*/TMM__DIRECT_BLOCK = 6/' kernels/direct/sizes.
 edit 's/_(5, 128x128, 4, 3, 1)/_(6, 128x128, 4, 2, 1)/; s/_(6, 64x64, 2, 4, 2)/_(5, 64x64, 2, 3, 3)/' kernels/tensor_float/mma_sync.cuh
 edit 's/128x64, 1, 64, 8, 1/128x64, 1, 64, 4, 1/; s/128x192, 1, 192, 5, 1/128x192, 1, 192, 4, 1/' kernels/tensor_float/wgmma.cuh
 edit 's/_(1, 128x32, 32, 6)/_(2, 128x32, 32, 3)/; s/_(2, 128x64, 64, 6)/_(1, 128x64, 64, 7)/' kernels/tensor_float/thin.cuh
-edit 's/_(2, 128x128, 128, 128, 4, 2)/_(3, 128x128, 128, 128, 3, 2) _(4, 64x128, 64, 128, 5, 2)/; s/_(3, 64x64, 64, 64, 4, 4)/_(2, 64x64, 64, 64, 6, 4)/' kernels/tensor_half/mma_sync.cuh
+edit 's/_(2, 128x128, 128, 128, 3, 2)/_(3, 128x128, 128, 128, 4, 2) _(4, 64x128, 64, 128, 5, 2)/; s/_(3, 64x64, 64, 64, 3, 4)/_(2, 64x64, 64, 64, 6, 4)/' kernels/tensor_half/mma_sync.cuh
 edit 's/_(1, 128x256, 64)/_(2, 128x256, 64)/; s/_(2, 128x128, 32)/_(1, 128x128, 32)/' kernels/tensor_int8/mma_sync.cuh
 
 # works NAME KERNEL NUMBER INSTANCE...: these must be launched, which is counted.
@@ -227,7 +227,7 @@ refused 's/128x128, 4, 3, 1/128x128, 3, 3, 1/' kernels/tensor_float/mma_sync.cuh
 refused 's/128x64, 1, 64, 8, 1/128x64, 1, 64, 6, 1/' kernels/tensor_float/wgmma.cuh "TMM__WGMMA_LIST: stages must be"
 refused 's/128x128, 32/128x128, 48/' kernels/tensor_int8/mma_sync.cuh "TMM__INT8_MMA_LIST: a warp's part"
 refused 's/128x96, 96, 6/128x96, 48, 6/' kernels/tensor_float/thin.cuh "TMM__THIN_LIST: a tile has 32, 64, 96 or 128 lines"
-refused 's/64x64, 64, 64, 4, 4/64x64, 64, 96, 4, 4/' kernels/tensor_half/mma_sync.cuh "TMM__HALF_LIST: tiles have 64 or 128 rows"
+refused 's/64x64, 64, 64, 3, 4/64x64, 64, 96, 3, 4/' kernels/tensor_half/mma_sync.cuh "TMM__HALF_LIST: tiles have 64 or 128 rows"
 refused 's/128x128, 128, 128, 6/128x128, 128, 160, 6/' kernels/tensor_half/wgmma.cuh "TMM__HALF_WGMMA_LIST: a tile has 128 x 128"
 number skinny WARPS 4 "TMM__SKINNY_WARPS, _COPIES and _L must be 8, 4"
 number direct BLOCK 11 "TMM__DIRECT_BLOCK must be"
@@ -244,13 +244,13 @@ refused 's/64x64, 2, 4, 2/64x64, 2, 1, 2/' kernels/tensor_float/mma_sync.cuh "TM
 refused 's/, 128x64, 64x64)/, 128x64, 128x64)/' kernels/tensor_float/wgmma.cuh "TMM__WGMMA_KERNEL_LIST: each instance"
 refused 's/_(2, 128x128, 32)/_(1, 128x128, 32)/' kernels/tensor_int8/mma_sync.cuh "TMM__INT8_MMA_LIST: each instance needs a pass"
 refused 's/128x32, 32, 6/128x32, 32, 1/' kernels/tensor_float/thin.cuh "TMM__THIN_LIST: stages must be 2 at least"
-refused 's/64x64, 64, 64, 4, 4/64x64, 64, 64, 1, 4/' kernels/tensor_half/mma_sync.cuh "TMM__HALF_LIST: one stage is copied"
+refused 's/64x64, 64, 64, 3, 4/64x64, 64, 64, 1, 4/' kernels/tensor_half/mma_sync.cuh "TMM__HALF_LIST: one stage is copied"
 refused 's/128x256, 128, 256, 4/128x256, 128, 256, 5/' kernels/tensor_half/wgmma.cuh "TMM__HALF_WGMMA_LIST: stages must be"
 number skinny COPIES 2 "TMM__SKINNY_WARPS, _COPIES and _L must be 8, 4"
 number direct MOST 2048 "TMM__DIRECT_MOST must be a power of two"
 end_refused
 begin_refused
-refused 's/128x128, 128, 128, 4, 2/128x128, 128, 128, 8, 2/' kernels/tensor_half/mma_sync.cuh "TMM__HALF_LIST: the stages of all blocks"
+refused 's/128x128, 128, 128, 3, 2/128x128, 128, 128, 8, 2/' kernels/tensor_half/mma_sync.cuh "TMM__HALF_LIST: the stages of all blocks"
 number narrow THREADS 256 "must be 128, 64 and 512"
 number narrow STAGES 1 "TMM__NARROW_STAGES must be 2 at least"
 instance small "_(5, 64x64, 64, 64)" "TMM__SMALL_LIST: the first instance must have the smallest tile"

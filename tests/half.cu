@@ -588,7 +588,7 @@ static void TEST(_mma)(int count)
         while (wants_slices > 1 && tiles * wants_slices > 4ll * device->processors)
             wants_slices /= 2;
         const int possible = (!copied || device->pools) &&
-                             TMM__HALF_BYTES(rows[n % 3], cols[n % 3], 4) <= device->shared;
+                             TMM__HALF_BYTES(rows[n % 3], cols[n % 3], 3) <= device->shared;
         const int at_once =
             TEST(_product)(TMM_TENSOR, ops, M, N, K, batch, adds, odd, &worst, &status);
         found += found_plans > 0, missed += possible && found_plans == 0;
