@@ -82,14 +82,20 @@ static __device__ __forceinline__ bool tmm__thin_is_bad(const tmm__thin_job *job
 }
 
 /* 4 or 16 bytes to shared memory, the first `valid` of them, which are read once: L2 may keep
-   other lines (PTX ISA 9.7, "cp.async", and the policy of "createpolicy"). */
+   other lines (PTX ISA 9.7, "cp.async", and the policy of "createpolicy"). Where a line has 128 bytes
+   along k in a step, L2 may fetch those of the next step, too. */
 static __device__ __forceinline__ void tmm__copy_once(float *shared, const float *global,
                                                       const int bytes, int valid,
-                                                      unsigned long long policy)
+                                                      unsigned long long policy, const bool along_k)
 {
 #if TMM__WGMMA
     unsigned to = (unsigned)__cvta_generic_to_shared(shared);
-    if (bytes == 16)
+    if (bytes == 16 && along_k)
+        asm volatile(
+            "cp.async.cg.shared.global.L2::cache_hint.L2::256B [%0], [%1], 16, %2, %3;" ::"r"(to),
+            "l"(global), "r"(valid), "l"(policy)
+            : "memory");
+    else if (bytes == 16)
         asm volatile(
             "cp.async.cg.shared.global.L2::cache_hint.L2::128B [%0], [%1], 16, %2, %3;" ::"r"(to),
             "l"(global), "r"(valid), "l"(policy)
@@ -97,7 +103,7 @@ static __device__ __forceinline__ void tmm__copy_once(float *shared, const float
     else /* with a policy an H100 stops at these: "illegal instruction" */
         tmm__copy_zfill(shared, global, 4, valid);
 #else
-    (void)policy;
+    (void)policy, (void)along_k;
     tmm__copy_zfill(shared, global, bytes, valid);
 #endif
 }
@@ -153,7 +159,7 @@ static __device__ __forceinline__ void tmm__thin_copy(const tmm__thin_job *job,
             for (int i = 0; i < 4; i++) {
                 int here = min(max(left - i / 2 * 16, 0), 4) * (i % 2 < exist ? 4 : 0);
                 const float *from = at + i % 2 * line_stride + i / 2 * 16;
-                tmm__copy_once(to + i * 1024, here > 0 ? from : none, 16, here, policy);
+                tmm__copy_once(to + i * 1024, here > 0 ? from : none, 16, here, policy, true);
             }
             at += 64 * line_stride, exist -= 64, to += 512;
         }
@@ -163,7 +169,7 @@ static __device__ __forceinline__ void tmm__thin_copy(const tmm__thin_job *job,
         for (int j = 0; j < 8; j++, at += k_stride) {
             int here = j < left ? 4 * min(max(exist, 0), 4) : 0;
             tmm__copy_once(to + j * 128 + (lane ^ warp % 2 * 4 ^ j / 4 * 2) * 4,
-                           here > 0 ? at : none, 16, here, policy);
+                           here > 0 ? at : none, 16, here, policy, false);
         }
     } else if (job->along_k) {
         to = stage + lane / 16 * 2048 + warp * 256 + lane % 16;
@@ -171,7 +177,7 @@ static __device__ __forceinline__ void tmm__thin_copy(const tmm__thin_job *job,
         for (int j = 0; j < 32; j++, at += line_stride) {
             bool here = (left > 0) & (j < exist);
             tmm__copy_once(to + j % 2 * 1024 + j / 16 * 128 + j % 16 / 2 * 16, here ? at : none, 4,
-                           here ? 4 : 0, policy);
+                           here ? 4 : 0, policy, true);
         }
     } else {
         to = stage + warp * 1024 + lane % 4;
@@ -181,7 +187,7 @@ static __device__ __forceinline__ void tmm__thin_copy(const tmm__thin_job *job,
             tmm__copy_once(to + j / 4 * 128 + j % 4 * 32 +
                                (lane / 4 ^ warp % 2 * 4 ^ j / 16 * 2) * 4,
                            here ? at + j % 4 * 32 + j / 4 * k_stride : none, 4, here ? 4 : 0,
-                           policy);
+                           policy, false);
         }
     }
     walk->at += 32 * k_stride;
@@ -266,6 +272,9 @@ static __device__ __forceinline__ void tmm__thin_products(float *c, const unsign
     /* The distance of the halves of 16 k, and of groups of eight lines. */
     const unsigned long long from =
         ((unsigned)__cvta_generic_to_shared(planes) & 0x3ffffu) >> 4 | 8ull << 16 | 16ull << 32;
+    /* What was in c is not read: so that nothing moves it. */
+#pragma unroll
+    for (int i = 0; i < cols / 2; i++) asm volatile("" : "=f"(c[i]));
     TMM__WGMMA_BEGIN();
 #pragma unroll
     for (int i = 0; i < 12; i++) {
@@ -314,5 +323,56 @@ static inline __device__ __noinline__ void tmm__thin_wait(unsigned barrier, unsi
     __syncthreads();
 }
 #endif
+
+/* What a thread that multiplies has of its block's stages, and of its two lines. */
+typedef struct tmm__thin_side {
+    const float *mine; /* its first elements in a stage */
+    const unsigned char *planes;
+    unsigned fulls, parity; /* barriers, those of empty stages behind; of the next stage */
+    int stage;              /* the next one */
+    int line;               /* the first of the two */
+    unsigned most[2], inexact[2];
+} tmm__thin_side;
+
+/* Terms of the stage, when it is full. */
+static __device__ __forceinline__ void tmm__thin_terms(const tmm__thin_job *job,
+                                                       tmm__thin_side *side,
+                                                       unsigned (*terms)[3][4])
+{
+    tmm__thin_wait(side->fulls + 8 * side->stage, side->parity);
+    tmm__thin_split(side->mine + side->stage * (TMM__THIN_STAGE / 4), job->along_k, terms,
+                    side->most, side->inexact);
+}
+
+/* A step: its products, which are added to `sum`, and meanwhile the terms of the next one, if there are
+   more. `ends`: all terms of the two lines have been made. */
+static __device__ __forceinline__ void tmm__thin_step(const tmm__thin_job *job,
+                                                      tmm__thin_side *side, float *sum,
+                                                      const unsigned (*terms)[3][4],
+                                                      unsigned (*next)[3][4], bool more, bool ends,
+                                                      const int cols, const int stages)
+{
+    float c[64];
+    const int stage = side->stage;
+    tmm__thin_products(c, terms, side->planes + stage * (cols * 192), cols);
+    if (++side->stage == stages) side->stage = 0, side->parity ^= 1;
+    if (ends) {
+#pragma unroll
+        for (int j = 0; j < 2; j++) {
+            const int line = side->line + j;
+            if (tmm__thin_is_bad(job, side->most[j], side->inexact[j]) && line < job->large.lines)
+                job->large_scales[blockIdx.y * job->next_large + line] = 0,
+                                                                 job->marks[0] = job->ticket;
+            side->most[j] = side->inexact[j] = 0;
+        }
+    }
+    if (more) tmm__thin_terms(job, side, next);
+#if TMM__WGMMA
+    tmm__wgmma_wait(c, cols / 2, 0);
+    if (threadIdx.x % 32 == 0) tmm__barrier_arrive(side->fulls + 8 * (stages + stage));
+#endif
+#pragma unroll
+    for (int i = 0; i < cols / 2; i++) sum[i] += c[i];
+}
 #endif
 #endif

@@ -162,11 +162,9 @@ TMM_KERNEL void __launch_bounds__(384, 1) tmm__gemm_float_thin(const tmm__thin_j
     unsigned long long *full = (unsigned long long *)(planes + STAGES * STAGE);
     const int thread = threadIdx.x, lane = thread % 32, steps = job.steps;
     const long long begin = blockIdx.x * job.units / job.shares;
-    const int count = (int)((blockIdx.x + 1) * job.units / job.shares - begin);
+    int count = (int)((blockIdx.x + 1) * job.units / job.shares - begin);
     const int tile = (int)(begin / steps), step = (int)(begin % steps);
-    int stage = 0;
     const unsigned fulls = (unsigned)__cvta_generic_to_shared(full);
-    unsigned parity = 0;
 #if TMM__WGMMA
     const unsigned empties = fulls + 8 * STAGES;
     if (thread == 0) {
@@ -185,9 +183,11 @@ TMM_KERNEL void __launch_bounds__(384, 1) tmm__gemm_float_thin(const tmm__thin_j
         float *stages = (float *)tmm__memory;
         unsigned long long policy = 0;
         tmm__thin_walk walk = {NULL, step, tile % job.blocks, tile / job.blocks, 0, 0};
+        int stage = 0;
         const unsigned char *first = job.planes + blockIdx.y * job.next_planes;
         const unsigned char *from = first + ((long long)walk.block * steps + step) * STAGE;
 #if TMM__WGMMA
+        unsigned parity = 0;
         asm volatile("setmaxnreg.dec.sync.aligned.u32 56;");
         asm("createpolicy.fractional.L2::evict_first.b64 %0, 1.0;" : "=l"(policy));
 #endif
@@ -230,64 +230,45 @@ TMM_KERNEL void __launch_bounds__(384, 1) tmm__gemm_float_thin(const tmm__thin_j
 #if TMM__WGMMA
     asm volatile("setmaxnreg.inc.sync.aligned.u32 224;");
 #endif
-    const float *mine = (const float *)tmm__memory + tmm__thin_place(&job, thread);
-    float sum[COLS / 2], c[COLS / 2];
-    unsigned terms[2][2][3][4], most[2] = {0, 0}, inexact[2] = {0, 0};
-#pragma unroll
-    for (int i = 0; i < COLS / 2; i++) sum[i] = c[i] = 0;
+    float sum[COLS / 2];
+    unsigned terms[2][2][3][4];
+    tmm__thin_side side = {(const float *)tmm__memory + tmm__thin_place(&job, thread),
+                           planes,
+                           fulls,
+                           0,
+                           0,
+                           tile / job.blocks * TMM__THIN_LINES + thread / 32 * 16 + lane / 4 * 2,
+                           {0, 0},
+                           {0, 0}};
     float *partial = job.partials + blockIdx.y * job.next_partials +
                      ((size_t)tile + blockIdx.x) * (COLS * (int)TMM__THIN_LINES) +
                      thread / 32 * 16 + lane / 4 * 2 + lane % 4 * (2 * TMM__THIN_LINES);
-    int line = tile / job.blocks * TMM__THIN_LINES + thread / 32 * 16 + lane / 4 * 2;
     int block = tile % job.blocks, left = min(steps - step, count); /* steps of this tile */
+#pragma unroll
+    for (int i = 0; i < COLS / 2; i++) sum[i] = 0;
     tmm__wait_for_previous();
-    if (count > 0) {
-        tmm__thin_wait(fulls, 0);
-        tmm__thin_split(mine, job.along_k, terms[0], most, inexact);
-    }
+    bool ready = false; /* terms of the tile's first step */
 #pragma unroll 1
-    for (int pair = 0; pair < count; pair += 2) {
-#pragma unroll
-        for (int h = 0; h < 2; h++) {
-            const int i = pair + h;
-            if (i >= count) break;
-            tmm__thin_products(c, terms[h], planes + stage * STAGE, COLS);
-            const bool ends = --left == 0;
-            if (ends) { /* all terms of its lines have been made */
-#pragma unroll
-                for (int j = 0; j < 2; j++) {
-                    const long long at = blockIdx.y * job.next_large + line + j;
-                    if (tmm__thin_is_bad(&job, most[j], inexact[j]) && line + j < job.large.lines)
-                        job.large_scales[at] = 0, job.marks[0] = job.ticket;
-                    most[j] = inexact[j] = 0;
-                }
-            }
-            const int next = stage + 1 < STAGES ? stage + 1 : 0;
-            if (i + 1 < count) {
-                tmm__thin_wait(fulls + 8 * next, parity ^ (next == 0));
-                tmm__thin_split(mine + next * (TMM__THIN_STAGE / 4), job.along_k, terms[1 - h],
-                                most, inexact);
-            }
-#if TMM__WGMMA
-            tmm__wgmma_wait(c, COLS / 2, 0);
-            if (lane == 0) tmm__barrier_arrive(empties + 8 * stage);
-            if (next == 0) parity ^= 1;
-#endif
-            stage = next;
-#pragma unroll
-            for (int j = 0; j < COLS / 2; j++) sum[j] += c[j];
-            if (!ends) continue;
-#pragma unroll
-            for (int j = 0; j < COLS / 4; j++) {
-                int n = j / 2 * 4 + j % 2;
-                *(float2 *)(partial + (j / 2 * 8 + j % 2) * TMM__THIN_LINES) =
-                    make_float2(sum[n], sum[n + 2]);
-                sum[n] = sum[n + 2] = 0;
-            }
-            partial += COLS * (int)TMM__THIN_LINES;
-            left = min(steps, count - 1 - i);
-            if (++block == job.blocks) block = 0, line += TMM__THIN_LINES;
+    while (left > 0) {
+        if (!ready) tmm__thin_terms(&job, &side, terms[0]);
+#pragma unroll 1
+        for (int i = 2; i <= left; i += 2) {
+            tmm__thin_step(&job, &side, sum, terms[0], terms[1], true, false, COLS, STAGES);
+            tmm__thin_step(&job, &side, sum, terms[1], terms[0], i < count, i == left, COLS,
+                           STAGES);
         }
+        ready = left % 2 == 0;
+        if (!ready) tmm__thin_step(&job, &side, sum, terms[0], terms[1], false, true, COLS, STAGES);
+#pragma unroll
+        for (int j = 0; j < COLS / 4; j++) {
+            int n = j / 2 * 4 + j % 2;
+            *(float2 *)(partial + (j / 2 * 8 + j % 2) * TMM__THIN_LINES) =
+                make_float2(sum[n], sum[n + 2]);
+            sum[n] = sum[n + 2] = 0;
+        }
+        partial += COLS * (int)TMM__THIN_LINES;
+        count -= left, left = min(steps, count);
+        if (++block == job.blocks) block = 0, side.line += TMM__THIN_LINES;
     }
 #else
     (void)job;
