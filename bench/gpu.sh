@@ -214,7 +214,8 @@ if wants sanitizer; then
     sanitize memcheck,--leak-check,full,--report-api-errors,no build/test/rules.gpu
     sanitize memcheck,--report-api-errors,no build/test/raytrace_rules.gpu --keep-device
     # racecheck of all its scenes takes minutes
-    for tool in memcheck synccheck; do sanitize $tool build/test/tree.gpu; done
+    # a call that a capture refuses is part of the test
+    for tool in memcheck,--report-api-errors,no synccheck; do sanitize $tool build/test/tree.gpu; done
     for tool in racecheck initcheck; do sanitize $tool build/test/tree.gpu few; done
     # 16 bits, and what is on request; racecheck and synccheck of all products take minutes
     for name in half syrk trace; do sanitize memcheck build/test/$name.gpu; done

@@ -553,10 +553,10 @@ static void TEST(_boxes)(void)
         if (!(worst <= most)) most = worst;
         done += status == TMM_OK, found += plans_found > 0;
     }
-    /* 192 x 192, which has no epilogue, for a product without; its plan is remembered, but not for one with a
-       bias. */
+    /* 192 x 192, for C of 16 bits and a product without an epilogue; its plan is remembered, but not for one
+       with a bias. */
     const shape again = {400, 200, 64, 1, 0, 0};
-    for (int n = 0; n < 2 && status == TMM_OK; n++) {
+    for (int n = sizeof(OUT) == 2 ? 0 : 1; n < 2 && status == TMM_OK; n++) {
         instance_wanted = n == 0 ? 20 : -1, plans_found = 0;
         beside +=
             TEST(_products)(TMM_TENSOR, &again, &wishes[n == 0 ? WISHES - 1 : 0], &worst, &status);

@@ -184,7 +184,8 @@ int main(int count, char **words)
                                "tmm_xgemm_pipelined_any tmm_xgemm_small_16x32 tmm_xgemm_half_64x64 "
                                "tmm_xgemm_half_128x128 tmm_xgemm_half_128x256 tmm_xgemm_half_align "
                                "tmm_xgemm_half_thin tmm_xgemm_half_wgmma_128x128 "
-                               "tmm_xgemm_half_wgmma_128x192 tmm_xgemm_half_wgmma_128x256 ");
+                               "tmm_xgemm_half_wgmma_128x192 tmm_xgemm_half_wgmma_128x256 "
+                               "tmm_xgemm_half_wgmma_192x192 ");
     free(ptx);
 
     ptx = compile("#define TMM_NO_READY_MADE\n"

@@ -453,8 +453,10 @@ TMM_KERNEL void __launch_bounds__(tmm__half_threads, TMM__HALF_BLOCKS)
         else
             tmm__half_stages(&w, more, whole, 1, 1);
     }
-    tmm__half_multiply(&w, 1, 1), tmm__half_multiply(&w, 0, 1);
-    tmm__half_multiply(&w, 1, 0), tmm__half_multiply(&w, 1, 2);
+    if (steps > 0) { /* else there are no fragments */
+        tmm__half_multiply(&w, 1, 1), tmm__half_multiply(&w, 0, 1);
+        tmm__half_multiply(&w, 1, 0), tmm__half_multiply(&w, 1, 2);
+    }
 
     C += blockIdx.z * batchC;
     if (partials != NULL) partials += (blockIdx.z * gridDim.y + blockIdx.y) * (M * N);
