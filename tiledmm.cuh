@@ -11718,7 +11718,8 @@ TMM__DEVICE void tmm__half_store(tmm__half_warp *w, unsigned char *memory, void 
     unsigned char *put = own + lane / 4 * pitch + lane % 4 * (2 * size);
     const unsigned char *get = own + row * pitch + chunk * 16;
     unsigned char *to = (unsigned char *)C + row * ldc * size + chunk * 16;
-    const int left = chunk * (16 / size) >= cols ? 0 : (int)(rows < PART ? rows : PART) - row;
+    const int left =
+        chunk * (16 / size) >= cols ? 0 : (int)(rows < (int)PART ? rows : (int)PART) - row;
 #pragma unroll
     for (int i = 0; i < PART / 16; i++) {
 #pragma unroll
@@ -18201,7 +18202,7 @@ static inline tmm_status tmm__xcheck_k(const tmm__xproduct *p, const tmm__xkerne
    products by multiply-adds faster than tensor cores, whose tiles are larger. */
 static inline int tmm__xfast_competes(const tmm__xproduct *p, const tmm__xkernel *row)
 {
-    const int small = TMM__HALF_TENSOR && p->K <= 128 && row->value != TMM_PIPELINED;
+    const int small = TMM__HALF_TENSOR > 0 && p->K <= 128 && row->value != TMM_PIPELINED;
     return tmm__current_device()->capability >= 80 && (sizeof(TMM_TYPE) >= 4 || small) &&
            tmm__xfits(row->value, p);
 }

@@ -165,7 +165,7 @@ static inline tmm_status tmm__xcheck_k(const tmm__xproduct *p, const tmm__xkerne
    products by multiply-adds faster than tensor cores, whose tiles are larger. */
 static inline int tmm__xfast_competes(const tmm__xproduct *p, const tmm__xkernel *row)
 {
-    const int small = TMM__HALF_TENSOR && p->K <= 128 && row->value != TMM_PIPELINED;
+    const int small = TMM__HALF_TENSOR > 0 && p->K <= 128 && row->value != TMM_PIPELINED;
     return tmm__current_device()->capability >= 80 && (sizeof(TMM_TYPE) >= 4 || small) &&
            tmm__xfits(row->value, p);
 }

@@ -316,7 +316,8 @@ TMM__DEVICE void tmm__half_store(tmm__half_warp *w, unsigned char *memory, void 
     unsigned char *put = own + lane / 4 * pitch + lane % 4 * (2 * size);
     const unsigned char *get = own + row * pitch + chunk * 16;
     unsigned char *to = (unsigned char *)C + row * ldc * size + chunk * 16;
-    const int left = chunk * (16 / size) >= cols ? 0 : (int)(rows < PART ? rows : PART) - row;
+    const int left =
+        chunk * (16 / size) >= cols ? 0 : (int)(rows < (int)PART ? rows : (int)PART) - row;
 #pragma unroll
     for (int i = 0; i < PART / 16; i++) {
 #pragma unroll
