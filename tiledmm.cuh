@@ -4252,7 +4252,7 @@ static inline void tmm__plan_tensor_last(tmm__plan *plan, const tmm__tensor_inst
     load.blocks = tiles - rest;
     const double of_large = (double)i->tile_m * i->tile_n / (128 * 128);
     const double share = i->blocks == 1 ? 1.0 / slices : (double)rest / d->processors;
-    const double clocks = costs->k[TMM__MOST_RESIDENT] * TMM__TENSOR_DEPTH * steps * share +
+    const double clocks = costs->k[TMM__MOST_RESIDENT] * (int)TMM__TENSOR_DEPTH * steps * share +
                           i->blocks * costs->more + t->tensor.last +
                           t->tensor.last_slice * of_large * (slices - 1);
     if (!tmm__is_faster(plan, TMM__PLAN_LAST_ROUND, slices,
