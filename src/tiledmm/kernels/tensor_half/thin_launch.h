@@ -89,7 +89,8 @@ static inline double tmm__xhalf_thin_time(const tmm__xhalf__thins *p, const tmm_
         step = fmax(step, t->half_thin.step[3] * (1 + w->slots / 8e4));
     else if (!p->aligned || (p->turned && w->high % 64 != 0)) /* two lines of memory for one */
         step *= t->half_thin.slower;
-    const double lines = fmin(w->cols, p->thin) * fmin(w->high, p->large) / TMM__HALF_THIN_LINES;
+    const double lines =
+        fmin(w->cols, p->thin) * fmin(w->high, p->large) / (int)TMM__HALF_THIN_LINES;
     const double store = w->parts > 1 ? 0 : together * t->half_thin.tile[2] * lines;
     const double tile = t->half_thin.tile[1] + store;
     const double copies = w->high + fmin(w->cols, p->thin);
