@@ -669,6 +669,28 @@ static void F(test_split)(tmm_kernel kernel)
            STRING(T) " (tmm_" STRING(LETTER) "gemm)", tmm_kernel_string(kernel));
 }
 
+/* A product by KERNEL TENSOR; op: bit 0, A is transposed, bit 1, B is. How many elements are wrong, or beside C. */
+static long long F(test_tensor)(const test_case *c, int op)
+{
+    const tmm_op opA = (tmm_op)(op & 1), opB = (tmm_op)(op >> 1);
+    F(test_matrix)
+    A = F(test_make)(op & 1 ? c->K : c->M, op & 1 ? c->M : c->K, c->pad, c->offset, 1);
+    F(test_matrix)
+    B = F(test_make)(op >> 1 ? c->N : c->K, op >> 1 ? c->K : c->N, c->pad, c->offset, 1);
+    F(test_matrix) C = F(test_make)(c->M, c->N, c->pad, c->offset, c->beta != 0);
+    T *after = (T *)malloc((size_t)C.size * sizeof(T));
+    long long wrong = TMM(gemm_with)(TMM_TENSOR, opA, opB, c->M, c->N, c->K, (T)c->alpha, A.d, A.ld,
+                                     B.d, B.ld, (T)c->beta, C.d, C.ld, 0) != TMM_OK;
+    CHECK_CUDA(cudaMemcpy(after, C.device, (size_t)C.size * sizeof(T), cudaMemcpyDeviceToHost));
+    wrong += F(test_errors)(opA, opB, c, A, B, C, after + (C.h - C.host));
+    wrong += F(test_spills)(C, after);
+    free(after);
+    F(test_free)(A);
+    F(test_free)(B);
+    F(test_free)(C);
+    return wrong;
+}
+
 /* KERNEL TENSOR with so many tiles of 64 x 64 that a block begins the next one before it stores. */
 static void F(test_ahead)(void)
 {
@@ -682,24 +704,9 @@ static void F(test_ahead)(void)
         if (n * step >= 4) break;
         const test_case c = {
             rows - 10 - (op & 1) * 30, 302, 20 + 22 * n, 2, n % 2 ? 0.5 : 0, 2 * n, 2};
-        const tmm_op opA = (tmm_op)(op & 1), opB = (tmm_op)(op >> 1);
-        F(test_matrix)
-        A = F(test_make)(op & 1 ? c.K : c.M, op & 1 ? c.M : c.K, c.pad, c.offset, 1);
-        F(test_matrix)
-        B = F(test_make)(op >> 1 ? c.N : c.K, op >> 1 ? c.K : c.N, c.pad, c.offset, 1);
-        F(test_matrix) C = F(test_make)(c.M, c.N, c.pad, c.offset, c.beta != 0);
-        T *after = (T *)malloc((size_t)C.size * sizeof(T));
         whole_wanted = 1;
-        wrong += TMM(gemm_with)(TMM_TENSOR, opA, opB, c.M, c.N, c.K, (T)c.alpha, A.d, A.ld, B.d,
-                                B.ld, (T)c.beta, C.d, C.ld, 0) != TMM_OK;
+        wrong += F(test_tensor)(&c, op);
         whole_wanted = 0;
-        CHECK_CUDA(cudaMemcpy(after, C.device, (size_t)C.size * sizeof(T), cudaMemcpyDeviceToHost));
-        wrong += F(test_errors)(opA, opB, &c, A, B, C, after + (C.h - C.host));
-        wrong += F(test_spills)(C, after);
-        free(after);
-        F(test_free)(A);
-        F(test_free)(B);
-        F(test_free)(C);
     }
     tap_ok(wrong == 0,
            "%s tensor: many tiles of a short K, each begun before the one before is stored",
@@ -720,24 +727,9 @@ static void F(test_thin)(void)
                              n % 2 ? 0.5 : 0,
                              2 * tall,
                              2};
-        const tmm_op opA = (tmm_op)(op & 1), opB = (tmm_op)(op >> 1);
-        F(test_matrix)
-        A = F(test_make)(op & 1 ? c.K : c.M, op & 1 ? c.M : c.K, c.pad, c.offset, 1);
-        F(test_matrix)
-        B = F(test_make)(op >> 1 ? c.N : c.K, op >> 1 ? c.K : c.N, c.pad, c.offset, 1);
-        F(test_matrix) C = F(test_make)(c.M, c.N, c.pad, c.offset, c.beta != 0);
-        T *after = (T *)malloc((size_t)C.size * sizeof(T));
         whole_wanted = 8;
-        wrong += TMM(gemm_with)(TMM_TENSOR, opA, opB, c.M, c.N, c.K, (T)c.alpha, A.d, A.ld, B.d,
-                                B.ld, (T)c.beta, C.d, C.ld, 0) != TMM_OK;
+        wrong += F(test_tensor)(&c, op);
         whole_wanted = 0;
-        CHECK_CUDA(cudaMemcpy(after, C.device, (size_t)C.size * sizeof(T), cudaMemcpyDeviceToHost));
-        wrong += F(test_errors)(opA, opB, &c, A, B, C, after + (C.h - C.host));
-        wrong += F(test_spills)(C, after);
-        free(after);
-        F(test_free)(A);
-        F(test_free)(B);
-        F(test_free)(C);
     }
     tap_ok(wrong == 0 && whole_seen == 8, "%s tensor: 128 x 128 for fewer lines, packed: %d of 8",
            STRING(T) " (tmm_" STRING(LETTER) "gemm)", whole_seen);
@@ -764,25 +756,10 @@ static void F(test_last_round)(void)
                              n % 2 ? 0.5 : 0,
                              odd ? 1 : 2,
                              odd};
-        const tmm_op opA = (tmm_op)(op & 1), opB = (tmm_op)(op >> 1);
-        F(test_matrix)
-        A = F(test_make)(op & 1 ? c.K : c.M, op & 1 ? c.M : c.K, c.pad, c.offset, 1);
-        F(test_matrix)
-        B = F(test_make)(op >> 1 ? c.N : c.K, op >> 1 ? c.K : c.N, c.pad, c.offset, 1);
-        F(test_matrix) C = F(test_make)(c.M, c.N, c.pad, c.offset, c.beta != 0);
-        T *after = (T *)malloc((size_t)C.size * sizeof(T));
         last_wanted = instance, last_seen = 0;
-        wrong += TMM(gemm_with)(TMM_TENSOR, opA, opB, c.M, c.N, c.K, (T)c.alpha, A.d, A.ld, B.d,
-                                B.ld, (T)c.beta, C.d, C.ld, 0) != TMM_OK;
+        wrong += F(test_tensor)(&c, op);
         last_wanted = 0;
         seen += last_seen == slices;
-        CHECK_CUDA(cudaMemcpy(after, C.device, (size_t)C.size * sizeof(T), cudaMemcpyDeviceToHost));
-        wrong += F(test_errors)(opA, opB, &c, A, B, C, after + (C.h - C.host));
-        wrong += F(test_spills)(C, after);
-        free(after);
-        F(test_free)(A);
-        F(test_free)(B);
-        F(test_free)(C);
     }
     tap_ok(wrong == 0 && seen == 8, "%s tensor: small tiles of a last round in slices, %lld of 8",
            STRING(T) " (tmm_" STRING(LETTER) "gemm)", seen);
@@ -806,22 +783,7 @@ static void F(test_clusters)(void)
                              tile % 2 ? 0.5 : 0,
                              tile,
                              op >> 1};
-        const tmm_op opA = (tmm_op)(op & 1), opB = (tmm_op)(op >> 1);
-        F(test_matrix)
-        A = F(test_make)(op & 1 ? c.K : c.M, op & 1 ? c.M : c.K, c.pad, c.offset, 1);
-        F(test_matrix)
-        B = F(test_make)(op >> 1 ? c.N : c.K, op >> 1 ? c.K : c.N, c.pad, c.offset, 1);
-        F(test_matrix) C = F(test_make)(c.M, c.N, c.pad, c.offset, c.beta != 0);
-        T *after = (T *)malloc((size_t)C.size * sizeof(T));
-        wrong += TMM(gemm_with)(TMM_TENSOR, opA, opB, c.M, c.N, c.K, (T)c.alpha, A.d, A.ld, B.d,
-                                B.ld, (T)c.beta, C.d, C.ld, 0) != TMM_OK;
-        CHECK_CUDA(cudaMemcpy(after, C.device, (size_t)C.size * sizeof(T), cudaMemcpyDeviceToHost));
-        wrong += F(test_errors)(opA, opB, &c, A, B, C, after + (C.h - C.host));
-        wrong += F(test_spills)(C, after);
-        free(after);
-        F(test_free)(A);
-        F(test_free)(B);
-        F(test_free)(C);
+        wrong += F(test_tensor)(&c, op);
     }
     const int all = device.major == 9 && test_on_gpu ? 0x1fc : 0;
     tap_ok(wrong == 0 && (clusters_seen & all) == all, "%s tensor by clusters of 2 to 8 blocks",

@@ -42,8 +42,8 @@ typedef struct tmm__half_job {
     int boxed_C;            /* TMA can store C */
     int turned_A, turned_B; /* operands that do not lie along k */
     int next_A, next_B;     /* 0: all products of the batch share it, else 1 */
-    int rows, width, pairs_down,
-        across; /* of a tile; tiles: those of a cluster lie above each other */
+    int rows, width;        /* of a tile */
+    int pairs_down, across; /* tiles; those of a cluster lie above each other */
     int cluster, steps, items;
     int band;                /* rows of pairs that are walked together */
     int whole, rest, slices; /* items from `whole` on are slices, of the last `rest` tiles */
