@@ -16282,7 +16282,8 @@ static __device__ __forceinline__ void tmm__thin_step(const tmm__thin_job *job,
     if (more) tmm__thin_terms(job, side, next);
 #if TMM__WGMMA
     tmm__wgmma_wait(c, cols / 2, 0);
-    if (threadIdx.x % 32 == 0) tmm__barrier_arrive(side->fulls + 8 * (stages + stage));
+    /* Each thread for itself: an arrival orders no other thread's reads. */
+    tmm__barrier_arrive(side->fulls + 8 * (stages + stage));
 #endif
 #pragma unroll
     for (int i = 0; i < cols / 2; i++) sum[i] += c[i];
@@ -16461,7 +16462,7 @@ TMM_KERNEL void __launch_bounds__(384, 1) tmm__gemm_float_thin(const tmm__thin_j
     if (thread == 0) {
         for (int i = 0; i < STAGES; i++) {
             tmm__barrier_init(fulls + 8 * i, 129); /* 128 threads, and the bytes of planes */
-            tmm__barrier_init(empties + 8 * i, 8);
+            tmm__barrier_init(empties + 8 * i, 256);
         }
         asm volatile("fence.proxy.async.shared::cta;" ::: "memory");
     }

@@ -87,7 +87,7 @@ if wants sanitizer; then
     build tensor_mma_check tests/tensor_float.cu -arch=native -lineinfo &
     build double_check tests/tensor_double.cu "${architecture[@]}" -lineinfo &
     build double_mma_check tests/tensor_double.cu -arch=native -lineinfo &
-    # each type by itself, which ends within a minute
+    build gemm_check tests/gemm.cu "${architecture[@]}" -lineinfo -DFEWER &
     for type in FLOAT DOUBLE INT HALF BFLOAT16; do
         build "epilogue_${type}_check" tests/epilogue.cu "${architecture[@]}" -lineinfo -DONLY_$type -DFEWER &
     done
@@ -163,15 +163,15 @@ fi
 wait
 
 sanitize() { # sanitize TOOL[,OPTIONS] PROGRAM ARGUMENTS
-    local tool=$1
+    local tool=$1 begin=$SECONDS
     shift
     # shellcheck disable=SC2086
     if ! compute-sanitizer --tool ${tool//,/ } --error-exitcode 9 "$@" >$work/sanitizer.log 2>&1; then
         fault "$tool"
         tail -n 60 $work/sanitizer.log >>"$out/sanitizer.txt"
     fi
-    printf '%s, %s: %s\n' "${tool//,/ }" "${*#"$work/"}" \
-        "$(sed -n 's/^=* \(.*SUMMARY.*\)/\1/p' $work/sanitizer.log)" | tee -a "$out/sanitizer.txt"
+    printf '%s, %s: %s, %d s\n' "${tool//,/ }" "${*#"$work/"}" \
+        "$(sed -n 's/^=* \(.*SUMMARY.*\)/\1/p' $work/sanitizer.log)" $((SECONDS - begin)) | tee -a "$out/sanitizer.txt"
 }
 if wants sanitizer; then
     step "compute-sanitizer"
@@ -217,10 +217,17 @@ if wants sanitizer; then
     # a call that a capture refuses is part of the test
     for tool in memcheck,--report-api-errors,no synccheck; do sanitize $tool build/test/tree.gpu; done
     for tool in racecheck initcheck; do sanitize $tool build/test/tree.gpu few; done
-    # 16 bits, and what is on request; racecheck and synccheck of all products take minutes
+    # 16 bits, and what is on request; racecheck and synccheck of all products take minutes. Each type by
+    # itself, which ends within a minute
     for name in half syrk trace; do sanitize memcheck build/test/$name.gpu; done
-    for tool in racecheck synccheck; do sanitize $tool build/test/half.gpu few; done
-    for type in FLOAT DOUBLE INT HALF BFLOAT16; do sanitize memcheck $work/epilogue_${type}_check; done
+    for type in h hs half b bs; do
+        for tool in racecheck synccheck; do sanitize $tool build/test/half.gpu few $type; done
+    done
+    for type in s d dp i h; do sanitize memcheck $work/gemm_check $type; done
+    for type in FLOAT DOUBLE INT HALF BFLOAT16; do
+        sanitize memcheck $work/epilogue_${type}_check
+        for part in kernels others; do sanitize racecheck $work/epilogue_${type}_check $part; done
+    done
     for file in demos/steps/*.cu; do
         name=$(basename "$file" .cu)
         nvcc -O3 "${architecture[@]}" -lineinfo -I demos/steps "$file" -o "$work/$name" || fault "$name"

@@ -3,7 +3,8 @@
    batches, with long sums that are cut along k; and what is refused.
 
    The file includes itself once for each type. -DONLY_FLOAT, _DOUBLE, _INT, _HALF or _BFLOAT16
-   compiles one: ./build.sh test takes one each day on the CPU runner. */
+   compiles one: ./build.sh test takes one each day on the CPU runner. An argument kernels or others takes
+   these products alone, a second one (s, d, i, w, h, hs or b) one type: racecheck takes a minute for each. */
 #ifndef T
 #include <math.h>
 #include <time.h>
@@ -43,6 +44,12 @@ int wanted(int instance, int cut)
                       (instance_wanted < 0 || instance == instance_wanted);
     plans_found += found;
     return found;
+}
+const char *part_wanted = "", *type_wanted = "";
+int in_part(const char *part, const char *type)
+{
+    return (part_wanted[0] == 0 || strcmp(part_wanted, part) == 0) &&
+           (type_wanted[0] == 0 || strcmp(type_wanted, type) == 0);
 }
 #include "../tiledmm.cuh"
 
@@ -279,8 +286,10 @@ static double activated(tmm_activation activation, double x)
 #undef T
 #endif
 
-int main(void)
+int main(int count, char **words)
 {
+    if (count > 1) part_wanted = words[1];
+    if (count > 2) type_wanted = words[2];
     tap_seed((unsigned long long)time(NULL));
 #ifdef ONLY_FLOAT
     s_test_type();
@@ -459,7 +468,7 @@ static void TEST(_kernels)(void)
         for (int w = 0; w < WISHES && status == TMM_OK; w++)
             for (int q = 0; q < 4 && status == TMM_OK; q++) {
                 /* All wishes for the first shape; some for the others. */
-                if ((q > 0 || FEW) && (w + q + n) % 3 != 0) continue;
+                if ((q > 0 || FEW) && (w + q + n) % (FEW ? 9 : 3) != 0) continue;
                 double worst;
                 beside += TEST(_products)(kernel, &shapes[q], &wishes[w], &worst, &status);
                 if (!(worst <= most)) most = worst;
@@ -546,7 +555,7 @@ static void TEST(_boxes)(void)
     by_wgmma = TMM(gemm__half_by_wgmma)(&p) && tmm__current_device()->pools;
 #endif
     for (int n = 0; n < TILES * 3 * WISHES && status == TMM_OK; n++) {
-        if (BY_CPU && n % 7 != 0) continue;
+        if ((BY_CPU || FEW) && n % 7 != 0) continue;
         instance_wanted = tiles[n % TILES], plans_found = 0;
         beside += TEST(_products)(TMM_TENSOR, &shapes[n / TILES % 3], &wishes[n / (TILES * 3)],
                                   &worst, &status);
@@ -704,7 +713,8 @@ static void TEST(_rules)(void)
 
 static void TEST(_test_type)(void)
 {
-    TEST(_kernels)();
+    if (in_part("kernels", TEXT(LETTER))) TEST(_kernels)();
+    if (!in_part("others", TEXT(LETTER))) return;
     TEST(_random)();
 #ifdef TEST_BOXES
     TEST(_boxes)();

@@ -3,8 +3,8 @@
 
    The file includes itself once for each element type.
 
-   -DFEWER is for a program that the sanitizers slow down sixfold. It leaves out most of the shapes
-   for each op, grids of 600,000 rows, and types whose kernels are another's text for elements of the
+   An argument s, d, dp, i or h takes one type. -DFEWER is for a program that the sanitizers slow down
+   sixfold. It leaves out most of the shapes for each op, large sizes, grids of 600,000 rows, and types whose kernels are another's text for elements of the
    same size (unsigned: int; s24: float but for the tile of TMM_SHARED). -DWITHOUT_U and
    -DWITHOUT_S24 leave out one of these types, -DTMM_NO_DOUBLE and -DTMM_NO_INT those of a kind. */
 #ifndef T
@@ -327,25 +327,28 @@ static void test_last_of_batch(void)
 }
 #endif
 
-int main(void)
+int main(int count, char **words)
 {
     cudaDeviceProp device;
     CHECK_CUDA(cudaGetDeviceProperties(&device, 0));
+#ifndef FEWER
     test_on_gpu = strcmp(device.name, "CPU runner") != 0;
+#endif
     tap_note("device: %s", device.name);
     tap_seed((unsigned long long)time(NULL));
     test_first = (int)(tap_state % 30);
-    test_type_s();
+    const char *only = count > 1 ? words[1] : "";
+#define WANTED(type) (only[0] == 0 || strcmp(only, type) == 0)
+    if (WANTED("s")) test_type_s();
 #ifndef TMM_NO_DOUBLE
-    test_type_d();
-    test_type_dp();
-    test_last_of_batch();
-    test_wide_lines();
+    if (WANTED("d")) test_type_d();
+    if (WANTED("dp")) test_type_dp(), test_last_of_batch(), test_wide_lines();
 #endif
 #ifndef TMM_NO_INT
-    test_type_i();
-    test_type_h();
+    if (WANTED("i")) test_type_i();
+    if (WANTED("h")) test_type_h();
 #endif
+    if (only[0] != 0) return tap_done();
 #ifndef WITHOUT_U
     test_type_u();
 #endif

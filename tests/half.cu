@@ -3,7 +3,8 @@
    kernel that takes them.
 
    The file includes itself once for each type. An argument is the number of thin operands; "few", for
-   sanitizers: the kernels made for 16 bits alone, and few products of each. */
+   sanitizers: the kernels made for 16 bits alone, and few products of each; h, hs, half, b or bs behind it:
+   that type alone, a minute by racecheck. */
 #ifndef T
 #include <math.h>
 #include <stdint.h>
@@ -21,6 +22,7 @@
    operands; k in so many slices, -1: in more than 8. Not static: TMM_SIMPLE reads them nowhere. */
 int wants_wgmma, wants_instance = -1, wants_slices, wants_cut = -1, found_plans, wants_processors;
 int only_few; /* products of each kind, for sanitizers */
+const char *only_type = "";
 #define TMM__PLAN_GUESS(instance, cut, slices, time) (wanted(instance, cut, slices) ? (time) : 1e30)
 int wanted(int instance, int cut, int slices)
 {
@@ -193,37 +195,15 @@ int main(int count, char **words)
     only_few = count > 1 && strcmp(words[1], "few") == 0;
     const int COUNT = only_few ? 2 : count > 1 ? atoi(words[1]) : 6;
     tap_seed((unsigned long long)time(NULL));
-#if !defined(TMM_SIMPLE) && !defined(__CUCC__)
-    const int PLANS = (only_few ? 1 : 3) * TMM__HALF_WAYS; /* each tile, by each schedule */
-#endif
+    if (count > 2) only_type = words[2];
 #ifdef TMM_WITH_HALF
-    if (!only_few) h_from_host(), hs_from_host(), half_from_host();
-    h_test_type(), hs_test_type(), half_test_type();
-    h_vectors(), hs_vectors(), half_vectors();
-    h_thin(COUNT), hs_thin(COUNT), half_thin(COUNT);
+    h_all(COUNT, 3), hs_all(COUNT, 3), half_all(COUNT, 1);
 #ifndef TMM_SIMPLE
-    h_mma(2 * COUNT), hs_mma(2 * COUNT), half_mma(2 * COUNT);
-    h_aligned(), hs_aligned(), half_aligned();
-    h_stored(), hs_stored(), half_stored();
-    test_items();
-#ifndef __CUCC__
-    h_wgmma(PLANS), hs_wgmma(PLANS), half_wgmma(PLANS / 3);
-#endif
+    if (only_type[0] == 0) test_items();
 #endif
 #endif
 #ifdef TMM_WITH_BFLOAT16
-    if (!only_few) b_from_host(), bs_from_host();
-    b_test_type(), bs_test_type();
-    b_vectors(), bs_vectors();
-    b_thin(COUNT), bs_thin(COUNT);
-#ifndef TMM_SIMPLE
-    b_mma(2 * COUNT), bs_mma(2 * COUNT);
-    b_aligned(), bs_aligned();
-    b_stored(), bs_stored();
-#ifndef __CUCC__
-    b_wgmma(PLANS), bs_wgmma(PLANS);
-#endif
-#endif
+    b_all(COUNT, 3), bs_all(COUNT, 3);
 #endif
     return tap_done();
 }
@@ -780,5 +760,24 @@ static void TEST(_test_type)(void)
         if (status != TMM_OK) tap_note("%s", tmm_last_error());
     }
     wants_wgmma = 0;
+}
+
+/* `plans`: of each tile by each schedule. */
+static void TEST(_all)(int count, int plans)
+{
+    (void)plans;
+    if (only_type[0] != 0 && strcmp(only_type, TEXT(LETTER)) != 0) return;
+    if (!only_few) TEST(_from_host)();
+    TEST(_test_type)();
+    TEST(_vectors)();
+    TEST(_thin)(count);
+#ifndef TMM_SIMPLE
+    TEST(_mma)(2 * count);
+    TEST(_aligned)();
+    TEST(_stored)();
+#ifndef __CUCC__
+    TEST(_wgmma)(plans * TMM__HALF_WAYS / (only_few ? 3 : 1));
+#endif
+#endif
 }
 #endif

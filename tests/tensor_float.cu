@@ -737,6 +737,15 @@ static void few(int instruction)
         parts_wanted = 0;
     }
     instruction_wanted = instance_wanted = -1;
+    if (TWIN || instruction == TMM__BY_WGMMA) {
+        thin_wanted = 1, blocks_wanted = 2;                 /* so that stages go round */
+        for (int n = 0; n < 4 * TMM__THIN_INSTANCES; n++) { /* by 16 bytes and one by one */
+            const int cols = tmm_sgemm__thin_cols(n / 4);
+            instance_wanted = TMM__THIN_FIRST + n / 4;
+            promise(cols - 3, 140, 300, n % 2 * 2, n / 2 % 2, UNIFORM, 1, 0, ", thin");
+        }
+        thin_wanted = blocks_wanted = 0, instance_wanted = -1;
+    }
     promise(70, 65, 200, 1, 0, UNIFORM, 1, 0, "");
     promise(9, 17, 4200, 1, 0, SOME_WIDE, 1, 0, "");
     promise(40, 17, 700, 2, 0, SOME_WIDE, 1, 0, "");

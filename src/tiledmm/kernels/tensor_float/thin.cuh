@@ -369,7 +369,8 @@ static __device__ __forceinline__ void tmm__thin_step(const tmm__thin_job *job,
     if (more) tmm__thin_terms(job, side, next);
 #if TMM__WGMMA
     tmm__wgmma_wait(c, cols / 2, 0);
-    if (threadIdx.x % 32 == 0) tmm__barrier_arrive(side->fulls + 8 * (stages + stage));
+    /* Each thread for itself: an arrival orders no other thread's reads. */
+    tmm__barrier_arrive(side->fulls + 8 * (stages + stage));
 #endif
 #pragma unroll
     for (int i = 0; i < cols / 2; i++) sum[i] += c[i];

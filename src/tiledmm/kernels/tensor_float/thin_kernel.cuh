@@ -170,7 +170,7 @@ TMM_KERNEL void __launch_bounds__(384, 1) tmm__gemm_float_thin(const tmm__thin_j
     if (thread == 0) {
         for (int i = 0; i < STAGES; i++) {
             tmm__barrier_init(fulls + 8 * i, 129); /* 128 threads, and the bytes of planes */
-            tmm__barrier_init(empties + 8 * i, 8);
+            tmm__barrier_init(empties + 8 * i, 256);
         }
         asm volatile("fence.proxy.async.shared::cta;" ::: "memory");
     }
