@@ -121,8 +121,9 @@
          FP64 for all), but not on the blocks of tmm_?gemm_host.
      C must not overlap A or B, where these are read, nor the products of a batch each other: an
      element that both have is TMM_ERROR_ARGUMENT. C may lie in the gaps of A, in one matrix.
-     Macros that the program has defined before the include, N, TILE, min or small, change nothing
-     here and are as they were after it; for NVRTC define them after it. TMM_EPILOGUE may use them;
+     Macros that the program has defined before the include change nothing here and are as they were
+     after it: names in capitals, letters, alpha, lda, tile, min, small and others (once/set_aside.h).
+     For NVRTC define them after it. TMM_EPILOGUE may use them;
      TMM_TILE is a number, not the name of such a macro.
 
    OPTIONS, defined before the first include of a file
