@@ -81,7 +81,7 @@
                         registers.
                         For K below 64, and on sm_90 for M or N above 2^24, as TMM_AUTO.
                         half and bfloat16 (OPTIONS): as they are, with sums in float; fast from sm_75
-                        on, bfloat16 from sm_80 on
+                        on, bfloat16 from sm_80 on, on sm_90 compiled for sm_90a
      TMM_TENSOR_INT8    double on tensor cores that multiply bytes, with TMM_DOUBLE_TENSOR (OPTIONS):
                         A and B are scaled, rounded to integers and split into residues modulo 13
                         to 16 numbers; elements of C for which the bound is not proved are summed
@@ -551,7 +551,8 @@ TMM__EPILOGUE(tmm_bsepilogue, float)
 #if defined(TMM_NAME) || !defined(TMM__ONCE)
 #if defined(A) || defined(B) || defined(C) || defined(K) || defined(M) || defined(N) ||          \
     defined(As) || defined(Bs) || defined(DEPTH) || defined(TILE) || defined(i) || defined(j) || \
-    defined(k) || defined(s) || defined(x) || defined(y) || defined(z) || defined(near)
+    defined(k) || defined(s) || defined(x) || defined(y) || defined(z) || defined(near) ||       \
+    defined(alpha) || defined(beta)
 #error "tiledmm.cuh: with NVRTC define macros such as N or TILE after the #include"
 #endif
 #endif

@@ -8,7 +8,8 @@
 #if defined(TMM_NAME) || !defined(TMM__ONCE)
 #if defined(A) || defined(B) || defined(C) || defined(K) || defined(M) || defined(N) ||          \
     defined(As) || defined(Bs) || defined(DEPTH) || defined(TILE) || defined(i) || defined(j) || \
-    defined(k) || defined(s) || defined(x) || defined(y) || defined(z) || defined(near)
+    defined(k) || defined(s) || defined(x) || defined(y) || defined(z) || defined(near) ||       \
+    defined(alpha) || defined(beta)
 #error "tiledmm.cuh: with NVRTC define macros such as N or TILE after the #include"
 #endif
 #endif
