@@ -81,7 +81,7 @@
                         registers.
                         For K below 64, and on sm_90 for M or N above 2^24, as TMM_AUTO.
                         half and bfloat16 (OPTIONS): as they are, with sums in float; fast from sm_75
-                        on, bfloat16 from sm_80 on
+                        on, bfloat16 from sm_80 on, on sm_90 compiled for sm_90a
      TMM_TENSOR_INT8    double on tensor cores that multiply bytes, with TMM_DOUBLE_TENSOR (OPTIONS):
                         A and B are scaled, rounded to integers and split into residues modulo 13
                         to 16 numbers; elements of C for which the bound is not proved are summed
@@ -121,8 +121,9 @@
          FP64 for all), but not on the blocks of tmm_?gemm_host.
      C must not overlap A or B, where these are read, nor the products of a batch each other: an
      element that both have is TMM_ERROR_ARGUMENT. C may lie in the gaps of A, in one matrix.
-     Macros that the program has defined before the include, N, TILE, min or small, change nothing
-     here and are as they were after it; for NVRTC define them after it. TMM_EPILOGUE may use them;
+     Macros that the program has defined before the include change nothing here and are as they were
+     after it: names in capitals, letters, alpha, lda, tile, min, small and others (once/set_aside.h).
+     For NVRTC define them after it. TMM_EPILOGUE may use them;
      TMM_TILE is a number, not the name of such a macro.
 
    OPTIONS, defined before the first include of a file
@@ -544,13 +545,14 @@ TMM__EPILOGUE(tmm_bsepilogue, float)
    Uses: once/config.h. Used by: all parts, once/give_back.h. */
 #if !defined(TMM__PASS) && !defined(TMM__MAKING_READY)
 /* A program may have defined N, TILE or small before it includes this file. All words in capitals
-   that this file has, letters, and words that windows.h defines are put away here; give_back.h puts
-   them back. An inclusion of this file by itself leaves them alone. */
+   that this file has, letters, the names of BLAS, and words that windows.h defines are put away here;
+   give_back.h puts them back. An inclusion of this file by itself leaves them alone. */
 #ifdef __CUDACC_RTC__
 #if defined(TMM_NAME) || !defined(TMM__ONCE)
 #if defined(A) || defined(B) || defined(C) || defined(K) || defined(M) || defined(N) ||          \
     defined(As) || defined(Bs) || defined(DEPTH) || defined(TILE) || defined(i) || defined(j) || \
-    defined(k) || defined(s) || defined(x) || defined(y) || defined(z) || defined(near)
+    defined(k) || defined(s) || defined(x) || defined(y) || defined(z) || defined(near) ||       \
+    defined(alpha) || defined(beta)
 #error "tiledmm.cuh: with NVRTC define macros such as N or TILE after the #include"
 #endif
 #endif
@@ -570,9 +572,10 @@ TMM__EPILOGUE(tmm_bsepilogue, float)
     _(STAGES_2) _(STAGE_A) _(STEP) _(STEPS) _(STILL) _(STORED) _(STORED_ROWS) _(STRIDE) _(SUMS) \
     _(SWIZZLE_128B) _(S_COPIES) _(THREADS) _(THROUGH) _(TILE) _(TILE_COLS) _(TILE_M) _(TILE_N) \
     _(TN) _(UNIT) _(UNROLL) _(VECTOR) _(VECTORS) _(WARPS) _(WARPS_ACROSS) _(WIDE) _(WIDE_PASSES) \
-    _(WIDTH) _(X) _(a) _(b) _(block) _(c) _(cols) _(d) _(depth) _(e) _(g) _(h) _(half) _(i) _(j) \
-    _(k) _(l) _(m) _(max) _(min) _(n) _(near) _(o) _(p) _(q) _(r) _(rows) _(s) _(size) _(small) \
-    _(t) _(threads) _(tile) _(u) _(v) _(w) _(width) _(x) _(y) _(z)
+    _(WIDTH) _(X) _(a) _(alpha) _(b) _(beta) _(bias) _(block) _(c) _(cols) _(d) _(depth) _(e) _(g) \
+    _(h) _(half) _(i) _(j) _(k) _(l) _(lda) _(ldb) _(ldc) _(m) _(max) _(min) _(n) _(near) _(o) _(p) \
+    _(q) _(r) _(rows) _(s) _(size) _(small) _(t) _(threads) _(tile) _(u) _(v) _(w) _(width) _(x) \
+    _(y) _(z)
 /* clang-format on */
 #ifdef _MSC_VER
 #define TMM__PRAGMA(x) __pragma(x)
@@ -697,7 +700,10 @@ TMM__WORDS(TMM__PUSH)
 #undef WIDTH
 #undef X
 #undef a
+#undef alpha
 #undef b
+#undef beta
+#undef bias
 #undef block
 #undef c
 #undef cols
@@ -711,6 +717,9 @@ TMM__WORDS(TMM__PUSH)
 #undef j
 #undef k
 #undef l
+#undef lda
+#undef ldb
+#undef ldc
 #undef m
 #undef max
 #undef min
@@ -3013,8 +3022,11 @@ static inline tmm_status tmm__check_matrix(const char *name, const char *ld_name
     if (rows > 0 && ld > (TMM__MOST_BYTES / (long long)element - cols) / rows)
         return tmm__fail(TMM_ERROR_ARGUMENT, "%s (%lld rows, %s %lld) exceeds 64-bit addresses",
                          name, rows, ld_name, ld);
-    if (pointer == NULL && rows > 0 && cols > 0)
-        return tmm__fail(TMM_ERROR_ARGUMENT, "%s is NULL", name);
+    if (rows <= 0 || cols <= 0) return TMM_OK;
+    if (pointer == NULL) return tmm__fail(TMM_ERROR_ARGUMENT, "%s is NULL", name);
+    if ((size_t)pointer & (element - 1)) /* a kernel that reads there ends all work on the device */
+        return tmm__fail(TMM_ERROR_ARGUMENT, "%s is not aligned to %d bytes, an element", name,
+                         (int)element);
     return TMM_OK;
 }
 
@@ -3062,6 +3074,14 @@ static inline tmm_status tmm__check_sizes(const tmm__operands *o)
         status =
             tmm__check_matrix("C", "ldc", works ? o->C : unread, o->M, o->N, o->ldc, o->element_C);
     return status;
+}
+
+/* The same of a batch. */
+static inline tmm_status tmm__check_sizes_of_batch(const tmm__operands *o, long long batch)
+{
+    tmm__operands sizes = *o;
+    if (batch == 0) sizes.A = sizes.B = sizes.C = &sizes; /* they will not be read or written */
+    return tmm__check_sizes(&sizes);
 }
 
 /* Elements in memory: `rows` rows of `cols` bytes that begin ld bytes apart. */
@@ -7159,11 +7179,11 @@ TMM__DEVICE TMM_SUM tmm__xlast(tmm__xalpha alpha, TMM_SUM sum, TMM_SUM old, long
 #define TMM__LAST(alpha, sum, old, row, col) ((alpha) * (sum) + (old))
 #endif
 
-TMM_KERNEL void tmm_gemm_global(long long M, long long N, long long K, TMM__ALPHA alpha,
-                                const TMM_TYPE *__restrict__ A, long long rsA, long long csA,
-                                long long batchA, const TMM_TYPE *__restrict__ B, long long rsB,
-                                long long csB, long long batchB, TMM_SCALAR beta,
-                                TMM_OUT *__restrict__ C, long long ldc, long long batchC)
+TMM_KERNEL void __launch_bounds__(32 * 32)
+    tmm_gemm_global(long long M, long long N, long long K, TMM__ALPHA alpha,
+                    const TMM_TYPE *__restrict__ A, long long rsA, long long csA, long long batchA,
+                    const TMM_TYPE *__restrict__ B, long long rsB, long long csB, long long batchB,
+                    TMM_SCALAR beta, TMM_OUT *__restrict__ C, long long ldc, long long batchC)
 {
     long long tiles_across = (N + blockDim.x - 1) / blockDim.x;
     long long row = blockIdx.x / tiles_across * blockDim.y + threadIdx.y;
@@ -8728,8 +8748,9 @@ TMM_KERNEL void __launch_bounds__(128, TMM__PIPELINED_BLOCKS)
 #if defined(TMM__PASS) && TMM__EMIT_TYPE &&                                                       \
     (TMM__FLOAT_TENSOR || TMM__DOUBLE_TENSOR || TMM__HALF_TENSOR) && !defined(TMM__FLOAT_ONCE) && \
     !defined(TMM__DOUBLE_ONCE) && !defined(TMM__HALF_ONCE)
-/* wgmma, mbarriers and bulk copies are for this one architecture. */
-#if defined(__CUDA_ARCH_FEAT_SM90_ALL)
+/* wgmma, mbarriers and bulk copies are for this one architecture. Not with nvcc -G, which has too few
+   registers for them: debug builds take mma.sync. */
+#if defined(__CUDA_ARCH_FEAT_SM90_ALL) && !defined(__CUDACC_DEBUG__)
 #define TMM__WGMMA 1
 #else
 #define TMM__WGMMA 0
@@ -22034,7 +22055,7 @@ static inline tmm_status tmm__xbatch(tmm_kernel kernel, const tmm__xproduct *giv
 static inline tmm_status tmm__xcheck_products(const tmm__operands *o, const long long strides[3],
                                               long long batch)
 {
-    tmm_status status = tmm__check_sizes(o);
+    tmm_status status = tmm__check_sizes_of_batch(o, batch);
     if (status == TMM_OK) status = tmm__xcheck_batch(o, strides, batch);
     if (status == TMM_OK && batch == 1) status = tmm__check_overlap(o);
     return status;
@@ -23002,7 +23023,8 @@ static inline tmm_kernel tmm__xsyrk_choice(tmm_kernel kernel, const tmm__xproduc
 }
 
 /* The checks of all forms, and the product. */
-static inline tmm_status tmm__xsyrk_begin(tmm__operands *o, tmm__xproduct *p, tmm_fill fill)
+static inline tmm_status tmm__xsyrk_begin(tmm__operands *o, tmm__xproduct *p, tmm_fill fill,
+                                          long long batch)
 {
     if (fill != TMM_LOWER && fill != TMM_UPPER && fill != TMM_BOTH)
         return tmm__fail(TMM_ERROR_ARGUMENT,
@@ -23017,7 +23039,7 @@ static inline tmm_status tmm__xsyrk_begin(tmm__operands *o, tmm__xproduct *p, tm
     p->A = p->B = (const TMM_TYPE *)o->A;
     p->ldc = o->ldc;
     p->triangle = fill == TMM_UPPER ? TMM__UPPER : TMM__LOWER;
-    return tmm__check_sizes(o);
+    return tmm__check_sizes_of_batch(o, batch);
 }
 
 TMM_API tmm_status tmm__xsyrk_batched_with(tmm_kernel kernel, tmm_fill fill, tmm_op op, long long N,
@@ -23042,7 +23064,7 @@ TMM_API tmm_status tmm__xsyrk_batched_with(tmm_kernel kernel, tmm_fill fill, tmm
                               sizeof(TMM_OUT),
                               !((TMM_SUM)alpha == 0)};
     tmm__xproduct p;
-    tmm_status status = tmm__xsyrk_begin(&operands, &p, fill);
+    tmm_status status = tmm__xsyrk_begin(&operands, &p, fill, batch);
     if (status == TMM_OK) status = tmm__xcheck_batch(&operands, strides, batch);
     if (status == TMM_OK && batch == 1) status = tmm__check_overlap(&operands);
 #ifdef TMM_EPILOGUE
@@ -23093,7 +23115,7 @@ TMM_API tmm_status tmm__xsyrk_cpu(tmm_fill fill, tmm_op op, long long N, long lo
     tmm__operands operands = {
         op, op, N, N, K, A, lda, A, lda, C, ldc, sizeof(TMM_TYPE), sizeof(TMM_OUT), reads};
     tmm__xproduct p;
-    tmm_status status = tmm__xsyrk_begin(&operands, &p, fill);
+    tmm_status status = tmm__xsyrk_begin(&operands, &p, fill, 1);
     if (status == TMM_OK) status = tmm__check_overlap(&operands);
     if (status != TMM_OK || N == 0) return status;
     if (!reads) p.K = 0;

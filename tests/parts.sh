@@ -83,6 +83,11 @@ else
     not_ok "CONTENTS of src/raytrace/manual.h has no $missing"
 fi
 
+# --- kernels: with launch bounds, without which nvcc -G may give them too many registers for their blocks ---
+# shellcheck disable=SC2317,SC2329 # called through check
+bounded() { ! grep -rnE '^TMM_KERNEL void tmm' src/tiledmm; }
+check "all kernels have launch bounds" bounded
+
 # --- functions: at most 8 parameters, public ones and what runs on a device apart; 100 lines, kernels 200 ---
 # functions FOLDER: kind, lines, parameters, file and line of each. Parts are formatted: a function begins
 # with a line that is not indented, and its braces stand alone in the first column.

@@ -1,6 +1,7 @@
 #!/usr/bin/env bash
 # Both headers, with all options, are taken without a warning by each standard of their languages:
 # declarations as C99 to C17 and C++11 to C++20; all of it by nvcc as C++11 to C++20.
+# shellcheck disable=SC2317,SC2329 # functions are called through check
 . "$(dirname "$0")/tap.bash"
 strict=(-pedantic -Wall -Wextra -Werror)
 options=(-DTMM_FLOAT_TENSOR -DTMM_DOUBLE_TENSOR -DTMM_WITH_HALF -DTMM_WITH_BFLOAT16 -DTMM_WITH_EPILOGUE
@@ -30,7 +31,15 @@ if have nvcc; then
         check "nvcc -std=$standard: $name" nvcc -std=$standard "${faster[@]}" "${part[@]}" -arch=sm_80 -Werror all-warnings \
             -Xcompiler "-Wall,-Wextra" -I. -c "$work/all.cu" -o "$work/gpu.o"
     done
+    # nvcc -G ignores setmaxnreg, and says of kernels with wgmma that they have too few registers.
+    has_wgmma() {
+        nvcc "$@" -E -D__CUDA_ARCH__=900 -D__CUDA_ARCH_FEAT_SM90_ALL -I. "${options[@]}" "$work/all.cu" \
+            >"$work/all.ii" 2>"$work/ignored.txt" &&
+            grep -q wgmma.mma_async "$work/all.ii"
+    }
+    only_without_G() { has_wgmma && ! has_wgmma -G && [ -s "$work/all.ii" ]; }
+    check "nvcc -G: kernels by wgmma are left out" only_without_G
 else
-    skip "nvcc: all of it, C++11 to C++20" "nvcc is not installed"
+    skip "nvcc: all of it, C++11 to C++20; -G" "nvcc is not installed"
 fi
 tap_done

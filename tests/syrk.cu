@@ -377,7 +377,12 @@ static void test_arguments(void)
     refuses(tmm_ssyrk_batched_with(TMM_AUTO, TMM_LOWER, N, 4, 4, 1, A, 4, 0, C, 4, 0, 16, -1, 0),
             TMM_ERROR_ARGUMENT, "batch is negative");
     refuses(tmm_ssyrk_cpu((tmm_fill)4, N, 4, 4, 1, A, 4, 0, C, 4), TMM_ERROR_ARGUMENT, "fill is 4");
-    tap_ok(tmm_ssyrk(TMM_BOTH, N, 0, 4, 1, NULL, 4, 0, NULL, 1, 0) == TMM_OK, "N = 0 does nothing");
+    refuses(tmm_ssyrk(TMM_LOWER, N, 4, 4, 1, A, 4, 0, (float *)((char *)C + 1), 4, 0),
+            TMM_ERROR_ARGUMENT, "C is not aligned to 4 bytes");
+    tap_ok(tmm_ssyrk(TMM_BOTH, N, 0, 4, 1, NULL, 4, 0, NULL, 1, 0) == TMM_OK &&
+               tmm_ssyrk_batched_with(TMM_AUTO, TMM_BOTH, N, 4, 4, 1, NULL, 4, 0, NULL, 4, 0, 0, 0,
+                                      0) == TMM_OK,
+           "N = 0 or batch = 0 does nothing");
     cudaFree(A), cudaFree(C);
 }
 

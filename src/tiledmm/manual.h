@@ -81,7 +81,7 @@
                         registers.
                         For K below 64, and on sm_90 for M or N above 2^24, as TMM_AUTO.
                         half and bfloat16 (OPTIONS): as they are, with sums in float; fast from sm_75
-                        on, bfloat16 from sm_80 on
+                        on, bfloat16 from sm_80 on, on sm_90 compiled for sm_90a
      TMM_TENSOR_INT8    double on tensor cores that multiply bytes, with TMM_DOUBLE_TENSOR (OPTIONS):
                         A and B are scaled, rounded to integers and split into residues modulo 13
                         to 16 numbers; elements of C for which the bound is not proved are summed
@@ -121,8 +121,9 @@
          FP64 for all), but not on the blocks of tmm_?gemm_host.
      C must not overlap A or B, where these are read, nor the products of a batch each other: an
      element that both have is TMM_ERROR_ARGUMENT. C may lie in the gaps of A, in one matrix.
-     Macros that the program has defined before the include, N, TILE, min or small, change nothing
-     here and are as they were after it; for NVRTC define them after it. TMM_EPILOGUE may use them;
+     Macros that the program has defined before the include change nothing here and are as they were
+     after it: names in capitals, letters, alpha, lda, tile, min, small and others (once/set_aside.h).
+     For NVRTC define them after it. TMM_EPILOGUE may use them;
      TMM_TILE is a number, not the name of such a macro.
 
    OPTIONS, defined before the first include of a file

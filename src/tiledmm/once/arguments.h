@@ -17,8 +17,11 @@ static inline tmm_status tmm__check_matrix(const char *name, const char *ld_name
     if (rows > 0 && ld > (TMM__MOST_BYTES / (long long)element - cols) / rows)
         return tmm__fail(TMM_ERROR_ARGUMENT, "%s (%lld rows, %s %lld) exceeds 64-bit addresses",
                          name, rows, ld_name, ld);
-    if (pointer == NULL && rows > 0 && cols > 0)
-        return tmm__fail(TMM_ERROR_ARGUMENT, "%s is NULL", name);
+    if (rows <= 0 || cols <= 0) return TMM_OK;
+    if (pointer == NULL) return tmm__fail(TMM_ERROR_ARGUMENT, "%s is NULL", name);
+    if ((size_t)pointer & (element - 1)) /* a kernel that reads there ends all work on the device */
+        return tmm__fail(TMM_ERROR_ARGUMENT, "%s is not aligned to %d bytes, an element", name,
+                         (int)element);
     return TMM_OK;
 }
 
@@ -66,6 +69,14 @@ static inline tmm_status tmm__check_sizes(const tmm__operands *o)
         status =
             tmm__check_matrix("C", "ldc", works ? o->C : unread, o->M, o->N, o->ldc, o->element_C);
     return status;
+}
+
+/* The same of a batch. */
+static inline tmm_status tmm__check_sizes_of_batch(const tmm__operands *o, long long batch)
+{
+    tmm__operands sizes = *o;
+    if (batch == 0) sizes.A = sizes.B = sizes.C = &sizes; /* they will not be read or written */
+    return tmm__check_sizes(&sizes);
 }
 
 /* Elements in memory: `rows` rows of `cols` bytes that begin ld bytes apart. */

@@ -2,13 +2,14 @@
    Uses: once/config.h. Used by: all parts, once/give_back.h. */
 #if !defined(TMM__PASS) && !defined(TMM__MAKING_READY)
 /* A program may have defined N, TILE or small before it includes this file. All words in capitals
-   that this file has, letters, and words that windows.h defines are put away here; give_back.h puts
-   them back. An inclusion of this file by itself leaves them alone. */
+   that this file has, letters, the names of BLAS, and words that windows.h defines are put away here;
+   give_back.h puts them back. An inclusion of this file by itself leaves them alone. */
 #ifdef __CUDACC_RTC__
 #if defined(TMM_NAME) || !defined(TMM__ONCE)
 #if defined(A) || defined(B) || defined(C) || defined(K) || defined(M) || defined(N) ||          \
     defined(As) || defined(Bs) || defined(DEPTH) || defined(TILE) || defined(i) || defined(j) || \
-    defined(k) || defined(s) || defined(x) || defined(y) || defined(z) || defined(near)
+    defined(k) || defined(s) || defined(x) || defined(y) || defined(z) || defined(near) ||       \
+    defined(alpha) || defined(beta)
 #error "tiledmm.cuh: with NVRTC define macros such as N or TILE after the #include"
 #endif
 #endif
@@ -28,9 +29,10 @@
     _(STAGES_2) _(STAGE_A) _(STEP) _(STEPS) _(STILL) _(STORED) _(STORED_ROWS) _(STRIDE) _(SUMS) \
     _(SWIZZLE_128B) _(S_COPIES) _(THREADS) _(THROUGH) _(TILE) _(TILE_COLS) _(TILE_M) _(TILE_N) \
     _(TN) _(UNIT) _(UNROLL) _(VECTOR) _(VECTORS) _(WARPS) _(WARPS_ACROSS) _(WIDE) _(WIDE_PASSES) \
-    _(WIDTH) _(X) _(a) _(b) _(block) _(c) _(cols) _(d) _(depth) _(e) _(g) _(h) _(half) _(i) _(j) \
-    _(k) _(l) _(m) _(max) _(min) _(n) _(near) _(o) _(p) _(q) _(r) _(rows) _(s) _(size) _(small) \
-    _(t) _(threads) _(tile) _(u) _(v) _(w) _(width) _(x) _(y) _(z)
+    _(WIDTH) _(X) _(a) _(alpha) _(b) _(beta) _(bias) _(block) _(c) _(cols) _(d) _(depth) _(e) _(g) \
+    _(h) _(half) _(i) _(j) _(k) _(l) _(lda) _(ldb) _(ldc) _(m) _(max) _(min) _(n) _(near) _(o) _(p) \
+    _(q) _(r) _(rows) _(s) _(size) _(small) _(t) _(threads) _(tile) _(u) _(v) _(w) _(width) _(x) \
+    _(y) _(z)
 /* clang-format on */
 #ifdef _MSC_VER
 #define TMM__PRAGMA(x) __pragma(x)
@@ -155,7 +157,10 @@ TMM__WORDS(TMM__PUSH)
 #undef WIDTH
 #undef X
 #undef a
+#undef alpha
 #undef b
+#undef beta
+#undef bias
 #undef block
 #undef c
 #undef cols
@@ -169,6 +174,9 @@ TMM__WORDS(TMM__PUSH)
 #undef j
 #undef k
 #undef l
+#undef lda
+#undef ldb
+#undef ldc
 #undef m
 #undef max
 #undef min

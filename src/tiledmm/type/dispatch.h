@@ -161,7 +161,7 @@ static inline tmm_status tmm__xbatch(tmm_kernel kernel, const tmm__xproduct *giv
 static inline tmm_status tmm__xcheck_products(const tmm__operands *o, const long long strides[3],
                                               long long batch)
 {
-    tmm_status status = tmm__check_sizes(o);
+    tmm_status status = tmm__check_sizes_of_batch(o, batch);
     if (status == TMM_OK) status = tmm__xcheck_batch(o, strides, batch);
     if (status == TMM_OK && batch == 1) status = tmm__check_overlap(o);
     return status;

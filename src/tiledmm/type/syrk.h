@@ -130,7 +130,8 @@ static inline tmm_kernel tmm__xsyrk_choice(tmm_kernel kernel, const tmm__xproduc
 }
 
 /* The checks of all forms, and the product. */
-static inline tmm_status tmm__xsyrk_begin(tmm__operands *o, tmm__xproduct *p, tmm_fill fill)
+static inline tmm_status tmm__xsyrk_begin(tmm__operands *o, tmm__xproduct *p, tmm_fill fill,
+                                          long long batch)
 {
     if (fill != TMM_LOWER && fill != TMM_UPPER && fill != TMM_BOTH)
         return tmm__fail(TMM_ERROR_ARGUMENT,
@@ -145,7 +146,7 @@ static inline tmm_status tmm__xsyrk_begin(tmm__operands *o, tmm__xproduct *p, tm
     p->A = p->B = (const TMM_TYPE *)o->A;
     p->ldc = o->ldc;
     p->triangle = fill == TMM_UPPER ? TMM__UPPER : TMM__LOWER;
-    return tmm__check_sizes(o);
+    return tmm__check_sizes_of_batch(o, batch);
 }
 
 TMM_API tmm_status tmm__xsyrk_batched_with(tmm_kernel kernel, tmm_fill fill, tmm_op op, long long N,
@@ -170,7 +171,7 @@ TMM_API tmm_status tmm__xsyrk_batched_with(tmm_kernel kernel, tmm_fill fill, tmm
                               sizeof(TMM_OUT),
                               !((TMM_SUM)alpha == 0)};
     tmm__xproduct p;
-    tmm_status status = tmm__xsyrk_begin(&operands, &p, fill);
+    tmm_status status = tmm__xsyrk_begin(&operands, &p, fill, batch);
     if (status == TMM_OK) status = tmm__xcheck_batch(&operands, strides, batch);
     if (status == TMM_OK && batch == 1) status = tmm__check_overlap(&operands);
 #ifdef TMM_EPILOGUE
@@ -221,7 +222,7 @@ TMM_API tmm_status tmm__xsyrk_cpu(tmm_fill fill, tmm_op op, long long N, long lo
     tmm__operands operands = {
         op, op, N, N, K, A, lda, A, lda, C, ldc, sizeof(TMM_TYPE), sizeof(TMM_OUT), reads};
     tmm__xproduct p;
-    tmm_status status = tmm__xsyrk_begin(&operands, &p, fill);
+    tmm_status status = tmm__xsyrk_begin(&operands, &p, fill, 1);
     if (status == TMM_OK) status = tmm__check_overlap(&operands);
     if (status != TMM_OK || N == 0) return status;
     if (!reads) p.K = 0;

@@ -5,8 +5,9 @@
 #if defined(TMM__PASS) && TMM__EMIT_TYPE &&                                                       \
     (TMM__FLOAT_TENSOR || TMM__DOUBLE_TENSOR || TMM__HALF_TENSOR) && !defined(TMM__FLOAT_ONCE) && \
     !defined(TMM__DOUBLE_ONCE) && !defined(TMM__HALF_ONCE)
-/* wgmma, mbarriers and bulk copies are for this one architecture. */
-#if defined(__CUDA_ARCH_FEAT_SM90_ALL)
+/* wgmma, mbarriers and bulk copies are for this one architecture. Not with nvcc -G, which has too few
+   registers for them: debug builds take mma.sync. */
+#if defined(__CUDA_ARCH_FEAT_SM90_ALL) && !defined(__CUDACC_DEBUG__)
 #define TMM__WGMMA 1
 #else
 #define TMM__WGMMA 0

@@ -39,11 +39,11 @@
 #define TMM__LAST(alpha, sum, old, row, col) ((alpha) * (sum) + (old))
 #endif
 
-TMM_KERNEL void tmm_gemm_global(long long M, long long N, long long K, TMM__ALPHA alpha,
-                                const TMM_TYPE *__restrict__ A, long long rsA, long long csA,
-                                long long batchA, const TMM_TYPE *__restrict__ B, long long rsB,
-                                long long csB, long long batchB, TMM_SCALAR beta,
-                                TMM_OUT *__restrict__ C, long long ldc, long long batchC)
+TMM_KERNEL void __launch_bounds__(32 * 32)
+    tmm_gemm_global(long long M, long long N, long long K, TMM__ALPHA alpha,
+                    const TMM_TYPE *__restrict__ A, long long rsA, long long csA, long long batchA,
+                    const TMM_TYPE *__restrict__ B, long long rsB, long long csB, long long batchB,
+                    TMM_SCALAR beta, TMM_OUT *__restrict__ C, long long ldc, long long batchC)
 {
     long long tiles_across = (N + blockDim.x - 1) / blockDim.x;
     long long row = blockIdx.x / tiles_across * blockDim.y + threadIdx.y;
