@@ -3435,6 +3435,7 @@ static inline tmm_status tmm__blame_operand(const tmm__operands *o, tmm_status s
 #define tmm__xhalf_thin_slot  TMM_FN(gemm__half_thin_slot)
 #define tmm__xhalf_thin_stage TMM_FN(gemm__half_thin_stage)
 #define tmm__xhalf_thin_time  TMM_FN(gemm__half_thin_time)
+#define tmm__xhalf_thin_words TMM_FN(gemm__half_thin_words)
 #define tmm__xhalf__thin      TMM_FN(gemm__half__thin_way)
 #define tmm__xhalf__thins     TMM_FN(gemm__half__thins)
 #define tmm__xhalf_wgmma      TMM_FN(gemm__half_wgmma)
@@ -13058,6 +13059,7 @@ typedef struct tmm__half_thin_job {
     int once;                 /* each line of the large operand is read by one block alone */
     tmm__half_thin_plain plain[2]; /* the large operand, the thin one */
     int slot, slots_at, full; /* bytes of a slot, where slots begin; arrivals at a full stage */
+    int words;                /* bytes that go from memory to stages at once; 0: through slots */
     int stage, stages;        /* bytes of a stage */
 } tmm__half_thin_job;
 
@@ -13274,6 +13276,72 @@ TMM__DEVICE void tmm__half_thin_plainly(const tmm__half_thin_job *job, unsigned 
     }
 }
 
+/* 4 or 8 bytes to shared memory at `to`; zeros if none of them is valid. */
+TMM__DEVICE void tmm__half_thin_word(unsigned to, const char *from, const int bytes, int valid)
+{
+    if (bytes == 8)
+        asm volatile("cp.async.ca.shared.global.L2::128B [%0], [%1], 8, %2;" ::"r"(to), "l"(from),
+                     "r"(valid)
+                     : "memory");
+    else
+        asm volatile("cp.async.ca.shared.global.L2::128B [%0], [%1], 4, %2;" ::"r"(to), "l"(from),
+                     "r"(valid)
+                     : "memory");
+}
+
+/* What eight warps do where lines begin and end at multiples of `bytes`, 4 or 8: each of these goes straight to
+   its place in a stage. A lane has the same part of each of its lines. */
+TMM__DEVICE void tmm__half_thin_straight(const tmm__half_thin_job *job, unsigned base,
+                                         unsigned fulls, int first, int steps, int line0, int thin0,
+                                         int product, const int bytes)
+{
+    const int t = threadIdx.x - 288, high = job->high, cols = job->cols;
+    const char *from[2];
+    unsigned to[2], parity = 1;
+    int begin[2], end[2], next[2], chunk[2], col[2], stage = 0;
+#pragma unroll
+    for (int n = 0; n < 2; n++) { /* the large operand, the thin one */
+        const tmm__half_thin_plain *x = &job->plain[n];
+        const int turned = n == 0 ? job->turned_large : job->turned_thin;
+        const int lines = n == 0 ? high : cols, line = n == 0 ? line0 : thin0;
+        const int each = (8 << x->chunks_log2) * 2 / bytes, at = t & (each - 1);
+        begin[n] = t / each, next[n] = 256 / each;
+        end[n] = turned ? 64 : min(lines, x->rows - line);
+        col[n] = at * (bytes / 2); /* line or k that it begins with */
+        if (turned && (col[n] >= lines || line + col[n] >= x->cols)) end[n] = 0;
+        const long long row = begin[n] + (turned ? first * 64ll : line);
+        from[n] = (const char *)(x->from + product * x->stride + row * x->ld + col[n] +
+                                 (turned ? line : first * 64ll));
+        chunk[n] = col[n] / 8 % 8;
+        to[n] = n * 16384 + col[n] / 64 * 8192 + begin[n] * 128 + col[n] % 8 * 2;
+    }
+#pragma unroll 1
+    for (int step = 0; step < steps; step++) {
+        tmm__barrier_wait(fulls + 8 * ((int)TMM__HALF_THIN_STAGES + stage), parity);
+#pragma unroll
+        for (int n = 0; n < 2; n++) {
+            const tmm__half_thin_plain *x = &job->plain[n];
+            const int turned = n == 0 ? job->turned_large : job->turned_thin;
+            if (x->rows == 0) continue;
+            const int left = (turned ? x->rows : x->cols) - (first + step) * 64;
+            const int whole = turned ? left : col[n] < left ? 64 * 64 : 0; /* lines with that k */
+            const long long ld = x->ld * 2;
+            const char *source = from[n];
+            unsigned place = base + stage * job->stage + to[n];
+#pragma unroll 4
+            for (int line = begin[n]; line < end[n]; line += next[n]) {
+                tmm__half_thin_word(place + ((chunk[n] ^ (line & 7)) << 4),
+                                    line < whole ? source : (const char *)x->from, bytes,
+                                    line < whole ? bytes : 0);
+                source += next[n] * ld, place += next[n] * 128;
+            }
+            from[n] += turned ? 64 * ld : 128;
+        }
+        tmm__barrier_arrive_copied(fulls + 8 * stage);
+        if (++stage == job->stages) stage = 0, parity ^= 1;
+    }
+}
+
 /* Sums of a warpgroup to shared memory: where large lines are neighbours in C, [thin][large] with
    lines 132 apart, else [large][thin] with lines cols + 8 apart. Either way in different banks. */
 TMM__DEVICE void tmm__half_thin_keep(float *sums, const float *c, int large_is_A, const int cols)
@@ -13384,7 +13452,11 @@ TMM_KERNEL void __launch_bounds__(576, 1) /* 112 registers, so that two blocks o
     __syncthreads();
     tmm__let_next_begin();
     tmm__wait_for_previous();
-    if (threadIdx.x >= 288) {
+    if (threadIdx.x >= 288 && job.words == 8) {
+        tmm__half_thin_straight(&job, base + skip, fulls, first, steps, line0, thin0, product, 8);
+    } else if (threadIdx.x >= 288 && job.words == 4) {
+        tmm__half_thin_straight(&job, base + skip, fulls, first, steps, line0, thin0, product, 4);
+    } else if (threadIdx.x >= 288) {
         tmm__half_thin_plainly(&job, tmm__memory + skip, fulls, rank, first, steps, line0, thin0,
                                product);
     } else if (threadIdx.x >= 256) {
@@ -19348,8 +19420,8 @@ typedef struct tmm__xhalf__thins {
     double thin, large, steps, batch, processors; /* lines, steps of 64 k */
     double memory;                                /* nanoseconds of it, */
     int from_memory, aligned; /* if L2 does not hold all; are lines 128 bytes apart? */
-    int plain, cuts,
-        turned; /* is an operand off 16 bytes? May k be cut? Does the large one not lie along k? */
+    int plain, words;         /* is an operand off 16 bytes? tmm__xhalf_thin_words */
+    int cuts, turned;         /* may k be cut? Does the large one not lie along k? */
     const int *clusters;
 } tmm__xhalf__thins;
 
@@ -19364,6 +19436,22 @@ static inline int tmm__xhalf_thin_stage(const tmm__xproduct *p, int cols)
 static inline int tmm__xhalf_thin_plain(const tmm__xproduct *p, int is_B)
 {
     return tmm__xhalf_copied(p, is_B, NULL, NULL) > 0;
+}
+
+/* Bytes, 8 or 4, at whose multiples all lines of those operands begin and end: then cp.async brings them to
+   their place in a stage. 0: there are odd ones, which go through slots. */
+static inline int tmm__xhalf_thin_words(const tmm__xproduct *p)
+{
+    size_t all = 0;
+    for (int is_B = 0; is_B < 2; is_B++) {
+        if (!tmm__xhalf_thin_plain(p, is_B)) continue;
+        const int turned = (is_B ? p->rsB : p->csA) != 1;
+        const long long cols = !turned ? p->K : is_B ? p->N : p->M;
+        const long long stride = p->batch > 1 ? is_B ? p->strideB : p->strideA : 0;
+        all |= (size_t)(is_B ? p->B : p->A) |
+               (size_t)(tmm__xhalf_ld(p, is_B) | cols | stride) * sizeof(TMM_TYPE);
+    }
+    return all % 8 == 0 ? 8 : all % 4 == 0 ? 4 : 0;
 }
 
 /* Bytes of a slot for those operands. */
@@ -19418,7 +19506,9 @@ static inline double tmm__xhalf_thin_time(const tmm__xhalf__thins *p, const tmm_
     const double share = ceil(blocks / p->processors);
     const double together = w->on_one > 1 && share > 1 ? 2 : 1;
     double step = fmax(t->half_thin.latency / w->stages, together * t->half_thin.step[kind]);
-    if (p->plain)
+    if (p->plain && p->words > 0)
+        step = fmax(step, 100 + 0.01 * w->stage * 8 / p->words);
+    else if (p->plain)
         step = fmax(step, t->half_thin.step[3] * (1 + w->slots / 8e4));
     else if (!p->aligned || (p->turned && w->high % 64 != 0)) /* two lines of memory for one */
         step *= t->half_thin.slower;
@@ -19459,6 +19549,7 @@ static inline void tmm__xhalf_thin_plan(const tmm__xproduct *p, tmm__plan *c)
     const double tiles = ceil(q.thin / 16) * ceil(q.large / 32);
     if (TMM__TRIANGLE(p) || tiles * 256 > INT_MAX) return;
     const size_t copied = tmm__xhalf_copies(p);
+    q.words = tmm__xhalf_thin_words(p);
     q.aligned = (copied > 0 || (tmm__xhalf_ld(p, 0) % 64 == 0 && tmm__xhalf_ld(p, 1) % 64 == 0));
     q.memory = tmm__memory_time(&load);
     q.from_memory = load.bytes + load.c_bytes >= device->gpu.l2_bytes;
@@ -19472,7 +19563,9 @@ static inline void tmm__xhalf_thin_plan(const tmm__xproduct *p, tmm__plan *c)
         if (n >= (int)TMM__HALF_THIN_WAYS && (copied == 0 || !tmm__xhalf_packs(p))) break;
         if (!tmm__xhalf_thin_way(&q, n % (int)TMM__HALF_THIN_WAYS, &w)) continue;
         w.stage = tmm__xhalf_thin_stage(p, w.cols);
-        w.slots = q.plain ? (int)TMM__HALF_THIN_SLOTS * tmm__xhalf_thin_slot(p, w.cols) : 0;
+        w.slots = q.plain && q.words == 0
+                      ? (int)TMM__HALF_THIN_SLOTS * tmm__xhalf_thin_slot(p, w.cols)
+                      : 0;
         const int room = (device->shared - 1024 * (1 + w.on_one)) / w.on_one - w.slots;
         w.stages = (int)tmm__min(room / w.stage, TMM__HALF_THIN_STAGES);
         if (w.stages < 2) continue;
@@ -19545,7 +19638,8 @@ static inline tmm_status tmm__xhalf_thin(tmm__xproduct *p, const tmm__plan *plan
     if (job.plain[0].rows > 0) job.expected = job.stage - 16384;
     if (job.plain[1].rows > 0) job.expected -= job.stage - 16384;
     const int plain = job.plain[0].rows > 0 || job.plain[1].rows > 0;
-    job.full = (job.expected > 0) + 8 * plain;
+    job.words = plain ? tmm__xhalf_thin_words(p) : 0;
+    job.full = (job.expected > 0) + (job.words > 0 ? 256 : 8) * plain;
     job.slot = tmm__xhalf_thin_slot(p, cols), job.slots_at = job.stages * job.stage;
     void *partials = tmm__xpartials(p, &slices);
     *missing = slices != job.slices;

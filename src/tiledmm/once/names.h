@@ -166,6 +166,7 @@
 #define tmm__xhalf_thin_slot  TMM_FN(gemm__half_thin_slot)
 #define tmm__xhalf_thin_stage TMM_FN(gemm__half_thin_stage)
 #define tmm__xhalf_thin_time  TMM_FN(gemm__half_thin_time)
+#define tmm__xhalf_thin_words TMM_FN(gemm__half_thin_words)
 #define tmm__xhalf__thin      TMM_FN(gemm__half__thin_way)
 #define tmm__xhalf__thins     TMM_FN(gemm__half__thins)
 #define tmm__xhalf_wgmma      TMM_FN(gemm__half_wgmma)

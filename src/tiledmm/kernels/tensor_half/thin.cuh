@@ -35,6 +35,7 @@ typedef struct tmm__half_thin_job {
     int once;                 /* each line of the large operand is read by one block alone */
     tmm__half_thin_plain plain[2]; /* the large operand, the thin one */
     int slot, slots_at, full; /* bytes of a slot, where slots begin; arrivals at a full stage */
+    int words;                /* bytes that go from memory to stages at once; 0: through slots */
     int stage, stages;        /* bytes of a stage */
 } tmm__half_thin_job;
 
@@ -251,6 +252,72 @@ TMM__DEVICE void tmm__half_thin_plainly(const tmm__half_thin_job *job, unsigned 
     }
 }
 
+/* 4 or 8 bytes to shared memory at `to`; zeros if none of them is valid. */
+TMM__DEVICE void tmm__half_thin_word(unsigned to, const char *from, const int bytes, int valid)
+{
+    if (bytes == 8)
+        asm volatile("cp.async.ca.shared.global.L2::128B [%0], [%1], 8, %2;" ::"r"(to), "l"(from),
+                     "r"(valid)
+                     : "memory");
+    else
+        asm volatile("cp.async.ca.shared.global.L2::128B [%0], [%1], 4, %2;" ::"r"(to), "l"(from),
+                     "r"(valid)
+                     : "memory");
+}
+
+/* What eight warps do where lines begin and end at multiples of `bytes`, 4 or 8: each of these goes straight to
+   its place in a stage. A lane has the same part of each of its lines. */
+TMM__DEVICE void tmm__half_thin_straight(const tmm__half_thin_job *job, unsigned base,
+                                         unsigned fulls, int first, int steps, int line0, int thin0,
+                                         int product, const int bytes)
+{
+    const int t = threadIdx.x - 288, high = job->high, cols = job->cols;
+    const char *from[2];
+    unsigned to[2], parity = 1;
+    int begin[2], end[2], next[2], chunk[2], col[2], stage = 0;
+#pragma unroll
+    for (int n = 0; n < 2; n++) { /* the large operand, the thin one */
+        const tmm__half_thin_plain *x = &job->plain[n];
+        const int turned = n == 0 ? job->turned_large : job->turned_thin;
+        const int lines = n == 0 ? high : cols, line = n == 0 ? line0 : thin0;
+        const int each = (8 << x->chunks_log2) * 2 / bytes, at = t & (each - 1);
+        begin[n] = t / each, next[n] = 256 / each;
+        end[n] = turned ? 64 : min(lines, x->rows - line);
+        col[n] = at * (bytes / 2); /* line or k that it begins with */
+        if (turned && (col[n] >= lines || line + col[n] >= x->cols)) end[n] = 0;
+        const long long row = begin[n] + (turned ? first * 64ll : line);
+        from[n] = (const char *)(x->from + product * x->stride + row * x->ld + col[n] +
+                                 (turned ? line : first * 64ll));
+        chunk[n] = col[n] / 8 % 8;
+        to[n] = n * 16384 + col[n] / 64 * 8192 + begin[n] * 128 + col[n] % 8 * 2;
+    }
+#pragma unroll 1
+    for (int step = 0; step < steps; step++) {
+        tmm__barrier_wait(fulls + 8 * ((int)TMM__HALF_THIN_STAGES + stage), parity);
+#pragma unroll
+        for (int n = 0; n < 2; n++) {
+            const tmm__half_thin_plain *x = &job->plain[n];
+            const int turned = n == 0 ? job->turned_large : job->turned_thin;
+            if (x->rows == 0) continue;
+            const int left = (turned ? x->rows : x->cols) - (first + step) * 64;
+            const int whole = turned ? left : col[n] < left ? 64 * 64 : 0; /* lines with that k */
+            const long long ld = x->ld * 2;
+            const char *source = from[n];
+            unsigned place = base + stage * job->stage + to[n];
+#pragma unroll 4
+            for (int line = begin[n]; line < end[n]; line += next[n]) {
+                tmm__half_thin_word(place + ((chunk[n] ^ (line & 7)) << 4),
+                                    line < whole ? source : (const char *)x->from, bytes,
+                                    line < whole ? bytes : 0);
+                source += next[n] * ld, place += next[n] * 128;
+            }
+            from[n] += turned ? 64 * ld : 128;
+        }
+        tmm__barrier_arrive_copied(fulls + 8 * stage);
+        if (++stage == job->stages) stage = 0, parity ^= 1;
+    }
+}
+
 /* Sums of a warpgroup to shared memory: where large lines are neighbours in C, [thin][large] with
    lines 132 apart, else [large][thin] with lines cols + 8 apart. Either way in different banks. */
 TMM__DEVICE void tmm__half_thin_keep(float *sums, const float *c, int large_is_A, const int cols)
@@ -361,7 +428,11 @@ TMM_KERNEL void __launch_bounds__(576, 1) /* 112 registers, so that two blocks o
     __syncthreads();
     tmm__let_next_begin();
     tmm__wait_for_previous();
-    if (threadIdx.x >= 288) {
+    if (threadIdx.x >= 288 && job.words == 8) {
+        tmm__half_thin_straight(&job, base + skip, fulls, first, steps, line0, thin0, product, 8);
+    } else if (threadIdx.x >= 288 && job.words == 4) {
+        tmm__half_thin_straight(&job, base + skip, fulls, first, steps, line0, thin0, product, 4);
+    } else if (threadIdx.x >= 288) {
         tmm__half_thin_plainly(&job, tmm__memory + skip, fulls, rank, first, steps, line0, thin0,
                                product);
     } else if (threadIdx.x >= 256) {

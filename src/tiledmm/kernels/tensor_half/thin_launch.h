@@ -15,8 +15,8 @@ typedef struct tmm__xhalf__thins {
     double thin, large, steps, batch, processors; /* lines, steps of 64 k */
     double memory;                                /* nanoseconds of it, */
     int from_memory, aligned; /* if L2 does not hold all; are lines 128 bytes apart? */
-    int plain, cuts,
-        turned; /* is an operand off 16 bytes? May k be cut? Does the large one not lie along k? */
+    int plain, words;         /* is an operand off 16 bytes? tmm__xhalf_thin_words */
+    int cuts, turned;         /* may k be cut? Does the large one not lie along k? */
     const int *clusters;
 } tmm__xhalf__thins;
 
@@ -31,6 +31,22 @@ static inline int tmm__xhalf_thin_stage(const tmm__xproduct *p, int cols)
 static inline int tmm__xhalf_thin_plain(const tmm__xproduct *p, int is_B)
 {
     return tmm__xhalf_copied(p, is_B, NULL, NULL) > 0;
+}
+
+/* Bytes, 8 or 4, at whose multiples all lines of those operands begin and end: then cp.async brings them to
+   their place in a stage. 0: there are odd ones, which go through slots. */
+static inline int tmm__xhalf_thin_words(const tmm__xproduct *p)
+{
+    size_t all = 0;
+    for (int is_B = 0; is_B < 2; is_B++) {
+        if (!tmm__xhalf_thin_plain(p, is_B)) continue;
+        const int turned = (is_B ? p->rsB : p->csA) != 1;
+        const long long cols = !turned ? p->K : is_B ? p->N : p->M;
+        const long long stride = p->batch > 1 ? is_B ? p->strideB : p->strideA : 0;
+        all |= (size_t)(is_B ? p->B : p->A) |
+               (size_t)(tmm__xhalf_ld(p, is_B) | cols | stride) * sizeof(TMM_TYPE);
+    }
+    return all % 8 == 0 ? 8 : all % 4 == 0 ? 4 : 0;
 }
 
 /* Bytes of a slot for those operands. */
@@ -85,7 +101,9 @@ static inline double tmm__xhalf_thin_time(const tmm__xhalf__thins *p, const tmm_
     const double share = ceil(blocks / p->processors);
     const double together = w->on_one > 1 && share > 1 ? 2 : 1;
     double step = fmax(t->half_thin.latency / w->stages, together * t->half_thin.step[kind]);
-    if (p->plain)
+    if (p->plain && p->words > 0)
+        step = fmax(step, 100 + 0.01 * w->stage * 8 / p->words);
+    else if (p->plain)
         step = fmax(step, t->half_thin.step[3] * (1 + w->slots / 8e4));
     else if (!p->aligned || (p->turned && w->high % 64 != 0)) /* two lines of memory for one */
         step *= t->half_thin.slower;
@@ -126,6 +144,7 @@ static inline void tmm__xhalf_thin_plan(const tmm__xproduct *p, tmm__plan *c)
     const double tiles = ceil(q.thin / 16) * ceil(q.large / 32);
     if (TMM__TRIANGLE(p) || tiles * 256 > INT_MAX) return;
     const size_t copied = tmm__xhalf_copies(p);
+    q.words = tmm__xhalf_thin_words(p);
     q.aligned = (copied > 0 || (tmm__xhalf_ld(p, 0) % 64 == 0 && tmm__xhalf_ld(p, 1) % 64 == 0));
     q.memory = tmm__memory_time(&load);
     q.from_memory = load.bytes + load.c_bytes >= device->gpu.l2_bytes;
@@ -139,7 +158,9 @@ static inline void tmm__xhalf_thin_plan(const tmm__xproduct *p, tmm__plan *c)
         if (n >= (int)TMM__HALF_THIN_WAYS && (copied == 0 || !tmm__xhalf_packs(p))) break;
         if (!tmm__xhalf_thin_way(&q, n % (int)TMM__HALF_THIN_WAYS, &w)) continue;
         w.stage = tmm__xhalf_thin_stage(p, w.cols);
-        w.slots = q.plain ? (int)TMM__HALF_THIN_SLOTS * tmm__xhalf_thin_slot(p, w.cols) : 0;
+        w.slots = q.plain && q.words == 0
+                      ? (int)TMM__HALF_THIN_SLOTS * tmm__xhalf_thin_slot(p, w.cols)
+                      : 0;
         const int room = (device->shared - 1024 * (1 + w.on_one)) / w.on_one - w.slots;
         w.stages = (int)tmm__min(room / w.stage, TMM__HALF_THIN_STAGES);
         if (w.stages < 2) continue;
@@ -212,7 +233,8 @@ static inline tmm_status tmm__xhalf_thin(tmm__xproduct *p, const tmm__plan *plan
     if (job.plain[0].rows > 0) job.expected = job.stage - 16384;
     if (job.plain[1].rows > 0) job.expected -= job.stage - 16384;
     const int plain = job.plain[0].rows > 0 || job.plain[1].rows > 0;
-    job.full = (job.expected > 0) + 8 * plain;
+    job.words = plain ? tmm__xhalf_thin_words(p) : 0;
+    job.full = (job.expected > 0) + (job.words > 0 ? 256 : 8) * plain;
     job.slot = tmm__xhalf_thin_slot(p, cols), job.slots_at = job.stages * job.stage;
     void *partials = tmm__xpartials(p, &slices);
     *missing = slices != job.slices;
