@@ -461,7 +461,11 @@ static void TEST(_thin)(int count)
     double most = 0;
     int beside = 0, found = 0, sure = 0, missed = 0;
     for (int n = 0; n < count; n++) {
-        const int way = n % 6; /* one block on a multiprocessor, or two; 16, 64 or 128 thin lines */
+        const int odd = n % 5 == 2 ? 1 + (int)random_below(3) : 0;
+        /* Lines of whole words go straight to stages, others through slots. */
+        const long long unit = odd % 2 == 0 || random_below(2) ? 1 : odd == 1 ? 2 : 4;
+        /* One block on a multiprocessor, or two; 16, 64 or 128 thin lines. */
+        const int way = odd ? (int)random_below(3) : n % 6;
         const long long batch = n % 6 == 5 ? 3 : 1;
         wants_instance = 32 + way;
         wants_slices = n == 0 ? 1 : parts[random_below(way > 2 || batch > 1 ? 5 : 9)];
@@ -469,9 +473,9 @@ static void TEST(_thin)(int count)
         const long long few = 1 + random_below(way % 3 == 0 ? 16 : one_tile ? 64 : 200);
         const long long many = 128 + random_below(wants_slices > 8 ? 128 : 300);
         const int adds = n / 2 % 3 == 1, ops = (int)random_below(4);
-        const int odd = n % 5 == 3 ? 1 + (int)random_below(3) : 0;
-        /* Lines of whole words go straight to stages, others through slots. */
-        const long long unit = odd % 2 == 0 || random_below(2) ? 1 : odd == 1 ? 2 : 4;
+        /* Blocks have one tile after the other: once more, to the bit. */
+        const int goes_on = unit > 1 && random_below(2);
+        if (goes_on) wants_slices = 1, wants_cut = TMM__PLAN_WHOLE, wants_processors = 2;
         const long long M = ((n % 2 ? few : many) + unit - 1) / unit * unit;
         const long long N = ((n % 2 ? many : few) + unit - 1) / unit * unit;
         const long long K = ((n % 7 == 6  ? 1 + random_below(64)
@@ -484,6 +488,7 @@ static void TEST(_thin)(int count)
         found_plans = 0;
         const int at_once =
             TEST(_product)(TMM_TENSOR, ops, M, N, K, batch, adds, odd, &worst, &status);
+        wants_cut = -1;
         found += found_plans > 0;
         if (wants_slices == 1) sure++, missed += found_plans == 0;
         beside += at_once;

@@ -7,6 +7,7 @@ typedef struct tmm__xhalf__thin {
     int parts, slices, size;  /* k of a tile in so many; in so many clusters; blocks of a cluster */
     int way, on_one;          /* number of cols and on_one; blocks on a multiprocessor */
     int stage, stages, slots; /* bytes; of a block */
+    int goes_on, sums;        /* does a block have one tile after the other? bytes of kept sums */
     double fit;               /* clusters that the device has room for at once */
 } tmm__xhalf__thin;
 
@@ -102,7 +103,7 @@ static inline double tmm__xhalf_thin_time(const tmm__xhalf__thins *p, const tmm_
     const double together = w->on_one > 1 && share > 1 ? 2 : 1;
     double step = fmax(t->half_thin.latency / w->stages, together * t->half_thin.step[kind]);
     if (p->plain && p->words > 0)
-        step = fmax(step, 100 + 0.01 * w->stage * 8 / p->words);
+        step = fmax(step, w->stage * (p->words == 8 ? 0.034 : 0.041));
     else if (p->plain)
         step = fmax(step, t->half_thin.step[3] * (1 + w->slots / 8e4));
     else if (!p->aligned || (p->turned && w->high % 64 != 0)) /* two lines of memory for one */
@@ -112,8 +113,11 @@ static inline double tmm__xhalf_thin_time(const tmm__xhalf__thins *p, const tmm_
     const double store = w->parts > 1 ? 0 : together * t->half_thin.tile[2] * lines;
     const double tile = t->half_thin.tile[1] + store;
     const double copies = w->high + fmin(w->cols, p->thin);
-    const double busy = fmax(ceil(clusters / w->fit) * (tile + steps * step),
-                             blocks * steps * copies * 128 / t->half_thin.l2);
+    /* A block that goes on copies the next tile while it stores this one. */
+    const double rounds = ceil(clusters / w->fit);
+    const double all = w->goes_on ? tile + rounds * fmax(steps * step, store + steps * step / 2)
+                                  : rounds * (tile + steps * step);
+    const double busy = fmax(all, blocks * steps * copies * 128 / t->half_thin.l2);
     double time = 0, memory = p->memory;
     if (p->from_memory) {
         const double asked = fmin(blocks, w->on_one * p->processors) * w->stages * w->high * 128;
@@ -161,7 +165,12 @@ static inline void tmm__xhalf_thin_plan(const tmm__xproduct *p, tmm__plan *c)
         w.slots = q.plain && q.words == 0
                       ? (int)TMM__HALF_THIN_SLOTS * tmm__xhalf_thin_slot(p, w.cols)
                       : 0;
-        const int room = (device->shared - 1024 * (1 + w.on_one)) / w.on_one - w.slots;
+        /* Blocks that go on to other tiles keep sums beside the stages. */
+        const double tiles_of_it = ceil(q.large / w.high) * ceil(q.thin / w.cols);
+        w.goes_on =
+            q.plain && q.words > 0 && w.parts == 1 && p->batch == 1 && tiles_of_it > q.processors;
+        w.sums = w.goes_on ? (int)TMM__HALF_THIN_LINES * (w.cols + 8) * 4 : 0;
+        const int room = (device->shared - 1024 * (1 + w.on_one)) / w.on_one - w.slots - w.sums;
         w.stages = (int)tmm__min(room / w.stage, TMM__HALF_THIN_STAGES);
         if (w.stages < 2) continue;
         const int cut = w.slices > 1  ? TMM__PLAN_REDUCE
@@ -174,8 +183,9 @@ static inline void tmm__xhalf_thin_plan(const tmm__xproduct *p, tmm__plan *c)
             time = TMM__PLAN_GUESS((int)TMM__HALF_THIN_FIRST + w.way, cut, w.parts, time);
         if (time >= c->time) continue;
         c->time = time, c->instance = (int)TMM__HALF_THIN_FIRST + w.way, c->rest = q.plain;
+        c->down = w.goes_on;
         c->kernel = (const void *)tmm__xgemm_half_thin;
-        c->bytes = w.stages * w.stage + w.slots + 1024;
+        c->bytes = w.stages * w.stage + w.slots + w.sums + 1024;
         c->slices = w.parts, c->cut = cut, c->blocks = w.slices, c->depth = w.stages;
         c->turned = p->M > p->N;
         c->tile_m = c->turned ? w.high : w.cols, c->tile_n = c->turned ? w.cols : w.high;
@@ -236,12 +246,16 @@ static inline tmm_status tmm__xhalf_thin(tmm__xproduct *p, const tmm__plan *plan
     job.words = plain ? tmm__xhalf_thin_words(p) : 0;
     job.full = (job.expected > 0) + (job.words > 0 ? 256 : 8) * plain;
     job.slot = tmm__xhalf_thin_slot(p, cols), job.slots_at = job.stages * job.stage;
+    /* Stages are free when sums are kept, but for blocks that go on. */
+    job.sums_at = plan->down ? (int)plan->bytes - 1024 - 128 * (cols + 8) * 4 : 0;
     void *partials = tmm__xpartials(p, &slices);
     *missing = slices != job.slices;
     if (*missing) return TMM_OK;
     job.partials = (float *)partials;
     const long long down = ((plan->turned ? p->M : p->N) - 1) / high + 1;
-    const unsigned blocks = (unsigned)(down * job.across * plan->slices);
+    unsigned blocks = (unsigned)(down * job.across * plan->slices);
+    job.items = (int)blocks / job.parts;
+    if (plan->down) blocks = (unsigned)tmm__current_device()->processors;
     void *arguments[] = {&maps[0], &maps[1], &p->C, &job};
     const tmm_status status =
         tmm__launch_clusters(plan->kernel, dim3(blocks, p->batch), plain ? 544 : 288, job.parts, 1,
