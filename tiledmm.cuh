@@ -13245,8 +13245,7 @@ TMM__DEVICE void tmm__half_thin_at(const tmm__half_thin_job *job, int item,
     here->steps = (int)(job->steps * (part + 1) / parts) - here->first;
 }
 
-/* What eight warps do for operands off 16 bytes: copies to slots run SLOTS - 1 steps
-   ahead; each warp moves its own lines on, so that no other one waits for it. */
+/* What eight warps do where lines are odd: copies to slots run SLOTS - 1 steps ahead; each warp moves its own lines on, so that no other one waits for it. */
 TMM__DEVICE void tmm__half_thin_plainly(const tmm__half_thin_job *job, unsigned char *memory,
                                         unsigned fulls, tmm__half_thin_place *here)
 {
@@ -13520,7 +13519,9 @@ TMM__DEVICE void tmm__xhalf_thin_store(const tmm__half_thin_job *job, const floa
        large   [line][64 k], or two boxes of [64 k][64 lines] if it does not lie along k
        thin    the same, `cols` lines
    with the swizzle of 128 bytes. TMA does not read lines off 16 bytes: eight more warps, 544 threads in all,
-   copy those by cp.async to slots, and move them from there by some elements to the stage. KERNEL ALIGN would read and write all of them before.
+   copy those by cp.async. Where all begin and end at multiples of 4 or 8 bytes, these go to their places, and a
+   block that has all of a tile's k goes on to other tiles: it copies one while it stores the one before.
+   Odd lines go to slots, and from there, moved by some elements, to the stage.
 
    Blocks of a cluster have the same tile, and parts of its k in order. Each adds up its share of the tile,
    in that order, from the shared memory of all:
@@ -13531,7 +13532,7 @@ TMM__DEVICE void tmm__xhalf_thin_store(const tmm__half_thin_job *job, const floa
    Tiles have so many large lines that all clusters which fit at once have as much to read: 128 to 132 blocks
    read 50 MB in 18.4 us, 96 or 192 in 20.5. Memory bounds it where the large operand is in memory; L2 for 128
    thin lines, where each brings as many bytes again; starting and adding up for little work. */
-TMM_KERNEL void __launch_bounds__(576, 1) /* 112 registers, so that two blocks of 288 fit */
+TMM_KERNEL void __launch_bounds__(576, 1) /* 96 registers, so that two blocks of 288 fit */
     tmm__xgemm_half_thin(const TMM__GRID_CONSTANT tmm__half_map map_large,
                          const TMM__GRID_CONSTANT tmm__half_map map_thin, TMM_OUT *__restrict__ C,
                          const tmm__half_thin_job job)
@@ -13560,7 +13561,7 @@ TMM_KERNEL void __launch_bounds__(576, 1) /* 112 registers, so that two blocks o
     tmm__let_next_begin();
     tmm__wait_for_previous();
     int item = blockIdx.x / job.parts;
-    if (warp >= 9 && job.words == 0) { /* one tile */
+    if (warp >= 9 && job.words == 0) { /* one tile; in the loop it would spill registers */
         tmm__half_thin_at(&job, item, &here);
         tmm__half_thin_plainly(&job, tmm__memory + skip, fulls, &here);
         item = job.items;
