@@ -3681,6 +3681,7 @@ static inline tmm_status tmm__blame_operand(const tmm__operands *o, tmm_status s
 #define tmm__xhalf_step        TMM_FN(half_step)
 #define tmm__xhalf_sum         TMM_FN(half_sum)
 #define tmm__xhalf_thin_store  TMM_FN(half_thin_store)
+#define tmm__xhalf_thin_store4 TMM_FN(half_thin_store4)
 #define tmm__xhalf_thin_sum    TMM_FN(half_thin_sum)
 #define tmm__xhalf_two         TMM_FN(half_two)
 #define tmm__xhalf_store       TMM_FN(half_store)
@@ -13023,8 +13024,8 @@ TMM_KERNEL void __launch_bounds__(128 + 2 * TMM__HALF_WGMMA_ROWS, 1)
 #endif
 }
 #endif
-/* src/tiledmm/kernels/tensor_half/thin.cuh. Elements of 16 bits by wgmma and TMA where C is thin or small.
-   Uses: kernels/common/, wgmma.cuh, once/. Used by: thin_launch.h. */
+/* src/tiledmm/kernels/tensor_half/thin.cuh. Copies of KERNEL THIN HALF: by TMA, or lines off 16 bytes.
+   Uses: kernels/common/tensor_ptx.cuh, wgmma.cuh, once/. Used by: thin_kernel.cuh, thin_launch.h. */
 #if defined(TMM__PASS) && TMM__EMIT_TYPE && TMM__HALF_TENSOR && !defined(TMM__HALF_ONCE)
 /* Lines of the large operand in a tile at most; stages that there may be; blocks of a cluster; ways to
    divide a product. 1024 bytes align stages. */
@@ -13068,7 +13069,7 @@ typedef struct tmm__half_thin_job {
 /* Where a warp is: in the ring of stages, with the parity of its barriers, and in the product. */
 typedef struct tmm__half_thin_place {
     unsigned parity;
-    int stage, rank, slice, product, line0, thin0, first, steps; /* steps of k, from the first on */
+    int stage, rank, line0, thin0, first, steps; /* steps of k, from the first on */
 } tmm__half_thin_place;
 
 #if TMM__WGMMA
@@ -13233,16 +13234,19 @@ TMM__DEVICE void tmm__half_thin_next(const tmm__half_thin_job *job, tmm__half_th
     if (++here->stage == job->stages) here->stage = 0, here->parity ^= 1;
 }
 
-/* The tile and slice of an item, and the part of its k that block `rank` of the cluster has. */
-TMM__DEVICE void tmm__half_thin_at(const tmm__half_thin_job *job, int item,
-                                   tmm__half_thin_place *here)
+/* Of a slice, the part of its k that block `rank` of the cluster has. */
+TMM__DEVICE void tmm__half_thin_part(const tmm__half_thin_job *job, int slice,
+                                     tmm__half_thin_place *here)
 {
-    const int tile = item / job->slices;
-    here->slice = item % job->slices;
-    here->line0 = tile / job->across * job->high, here->thin0 = tile % job->across * job->cols;
-    const long long part = here->slice * job->parts + here->rank, parts = job->slices * job->parts;
+    const long long part = slice * job->parts + here->rank, parts = job->slices * job->parts;
     here->first = (int)(job->steps * part / parts);
     here->steps = (int)(job->steps * (part + 1) / parts) - here->first;
+}
+
+TMM__DEVICE void tmm__half_thin_tile(const tmm__half_thin_job *job, int tile,
+                                     tmm__half_thin_place *here)
+{
+    here->line0 = tile / job->across * job->high, here->thin0 = tile % job->across * job->cols;
 }
 
 /* What eight warps do where lines are odd: copies to slots run SLOTS - 1 steps ahead; each warp moves its own lines on, so that no other one waits for it. */
@@ -13264,7 +13268,7 @@ TMM__DEVICE void tmm__half_thin_plainly(const tmm__half_thin_job *job, unsigned 
         rows[n] = turned ? 64 : min(n == 0 ? job->high : job->cols, x->rows - begin[n]);
         each[n] = (rows[n] + 7) / 8;
         if (x->rows == 0) continue;
-        of[n] = tmm__half_thin_lines(x, here->product, each[n], turned ? first * 64 : begin[n],
+        of[n] = tmm__half_thin_lines(x, (int)blockIdx.y, each[n], turned ? first * 64 : begin[n],
                                      rows[n], turned ? begin[n] : first * 64, turned);
         if (n == 0) behind[1] = 128 * each[0] * ((1 << of[0].log2) + 1);
     }
@@ -13282,7 +13286,7 @@ TMM__DEVICE void tmm__half_thin_plainly(const tmm__half_thin_job *job, unsigned 
             if (next < of[n].whole)
                 tmm__half_thin_copy(slot + behind[n], &of[n]);
             else
-                tmm__half_thin_fetch(slot + behind[n], x, here->product, each[n],
+                tmm__half_thin_fetch(slot + behind[n], x, (int)blockIdx.y, each[n],
                                      turned ? k : begin[n], rows[n], turned ? begin[n] : k);
             of[n].from += of[n].next, of[n].last_from += of[n].next;
         }
@@ -13337,7 +13341,7 @@ TMM__DEVICE void tmm__half_thin_straight(const tmm__half_thin_job *job, unsigned
         col[n] = at * (bytes / 2); /* line or k that it begins with */
         if (turned && (col[n] >= lines || line + col[n] >= x->cols)) end[n] = 0;
         const long long row = begin[n] + (turned ? first * 64ll : line);
-        from[n] = (const char *)(x->from + here->product * x->stride + row * x->ld + col[n] +
+        from[n] = (const char *)(x->from + (int)blockIdx.y * x->stride + row * x->ld + col[n] +
                                  (turned ? line : first * 64ll));
         chunk[n] = col[n] / 8 % 8;
         to[n] = n * 16384 + col[n] / 64 * 8192 + begin[n] * 128 + col[n] % 8 * 2;
@@ -13374,7 +13378,7 @@ TMM__DEVICE void tmm__half_thin_boxes(const tmm__half_thin_job *job, const tmm__
                                       const tmm__half_map *map_thin, unsigned base, unsigned fulls,
                                       tmm__half_thin_place *here)
 {
-    const int zL = here->product * job->next_large, zT = here->product * job->next_thin;
+    const int zL = (int)blockIdx.y * job->next_large, zT = (int)blockIdx.y * job->next_thin;
     const int line0 = here->line0, thin0 = here->thin0;
 #pragma unroll 1
     for (int step = 0; step < here->steps; step++, tmm__half_thin_next(job, here)) {
@@ -13430,7 +13434,8 @@ TMM__DEVICE float4 tmm__half_thin_load(const float *sums, int rank)
 }
 #endif
 #endif
-
+/* src/tiledmm/kernels/tensor_half/thin_kernel.cuh. Elements of 16 bits by wgmma where C is thin or small.
+   Uses: kernels/common/, thin.cuh, wgmma.cuh, once/. Used by: thin_launch.h. */
 #if defined(TMM__PASS) && TMM__EMIT_TYPE && TMM__HALF_TENSOR
 #if TMM__WGMMA
 /* All steps of a block, into the sums of a warpgroup: 64 lines of the large operand, `cols` of the
@@ -13461,54 +13466,67 @@ TMM__DEVICE void tmm__xhalf_thin_sum(float *c, const tmm__half_thin_job *job, un
     for (int i = 0; i < cols / 2; i++) asm volatile("" : "+f"(c[i])::"memory");
 }
 
+/* Four sums of row r of a tile, from column 4 `four` on, to C or to partial sums. */
+TMM__DEVICE void tmm__xhalf_thin_store4(const tmm__half_thin_job *job,
+                                        const tmm__half_thin_place *here, TMM_OUT *c, int r,
+                                        int four, const TMM_SUM *sum)
+{
+    const long long row = (job->large_is_A ? here->line0 : here->thin0) + r;
+    const long long col = (job->large_is_A ? here->thin0 : here->line0) + four * 4;
+    const unsigned mask = tmm__column_mask(col, 4, 0, job->N);
+    if (job->partials != NULL) {
+        const int slice = blockIdx.x / job->parts % job->slices + blockIdx.y * job->slices;
+        float *to = job->partials + ((long long)slice * job->M + row) * job->N + col;
+        for (int j = 0; j < 4; j++)
+            if (mask >> j & 1) to[j] = sum[j];
+        return;
+    }
+    TMM_OUT *to = c + row * job->ldc + col;
+    const size_t off = (size_t)c | (size_t)job->ldc * sizeof(TMM_OUT);
+    const bool vector = off % (4 * sizeof(TMM_OUT)) == 0 && mask == 15;
+    const tmm__xsums4 old = tmm__xload4(to, vector, mask, (TMM_SCALAR)job->beta);
+    tmm__xstore4(to, row, col, vector, mask, TMM__OF_JOB(job->alpha, *job, (int)blockIdx.y), old.v,
+                 sum);
+}
+
 /* Its share of the tile, from the sums of all blocks of the cluster. */
 TMM__DEVICE void tmm__xhalf_thin_store(const tmm__half_thin_job *job, const float *sums,
                                        const tmm__half_thin_place *here, TMM_OUT *C)
 {
-    const int row0 = job->large_is_A ? here->line0 : here->thin0;
-    const int col0 = job->large_is_A ? here->thin0 : here->line0;
-    const int pitch = job->large_is_A ? job->cols + 8 : 132;
     const int high = job->large_is_A ? job->high : job->cols;
     const int wide = job->large_is_A ? job->cols : job->high;
-    const int rows = (int)min(job->M - row0, (long long)high);
-    const int cols = (int)min(job->N - col0, (long long)wide);
+    const int rows =
+        (int)min(job->M - (job->large_is_A ? here->line0 : here->thin0), (long long)high);
+    const int cols =
+        (int)min(job->N - (job->large_is_A ? here->thin0 : here->line0), (long long)wide);
+    const int pitch = job->large_is_A ? job->cols + 8 : 132;
     const int fours = (cols + 3) / 4, all = rows > 0 && cols > 0 ? rows * fours : 0;
     const int end = all * (here->rank + 1) / job->parts;
-    TMM_OUT *c = C + here->product * job->batchC;
-    float *partials = job->partials;
-    if (partials != NULL)
-        partials += ((long long)here->product * job->slices + here->slice) * (job->M * job->N);
-    const bool aligned =
-        ((size_t)c | (size_t)job->ldc * sizeof(TMM_OUT)) % (4 * sizeof(TMM_OUT)) == 0;
+    TMM_OUT *c = C + (int)blockIdx.y * job->batchC;
+    int n = all * here->rank / job->parts + threadIdx.x;
+    int r = n / max(fours, 1), four = n - r * fours;
+    const int down = 256 / max(fours, 1), over = 256 - down * fours;
 #pragma unroll 1
-    for (int n = all * here->rank / job->parts + threadIdx.x; n < end; n += 256) {
-        const int r = n / fours, four = (n - r * fours) * 4;
-        const float *from = sums + r * pitch + four;
-        float4 x[TMM__HALF_THIN_CLUSTER];
-        x[0] = *(const float4 *)from;
+    for (; n < end; n += 256) {
+        const float *from = sums + r * pitch + four * 4;
+        if (job->parts == 1) {
+            tmm__xhalf_thin_store4(job, here, c, r, four, (const TMM_SUM *)from);
+        } else {
+            float4 x[TMM__HALF_THIN_CLUSTER];
 #pragma unroll
-        for (int i = 0; i < (int)TMM__HALF_THIN_CLUSTER; i++) {
-            if (i > 0) x[i] = make_float4(0, 0, 0, 0); /* no register from item to item */
-            if (i < job->parts && job->parts > 1) x[i] = tmm__half_thin_load(from, i);
-        }
-        TMM_SUM sum[4] = {x[0].x, x[0].y, x[0].z, x[0].w};
+            for (int i = 0; i < (int)TMM__HALF_THIN_CLUSTER; i++) {
+                x[i] = make_float4(0, 0, 0, 0); /* no register from item to item */
+                if (i < job->parts) x[i] = tmm__half_thin_load(from, i);
+            }
+            TMM_SUM sum[4] = {x[0].x, x[0].y, x[0].z, x[0].w};
 #pragma unroll
-        for (int i = 1; i < (int)TMM__HALF_THIN_CLUSTER; i++)
-            if (i < job->parts)
-                sum[0] += x[i].x, sum[1] += x[i].y, sum[2] += x[i].z, sum[3] += x[i].w;
-        const long long row = row0 + r, col = col0 + four;
-        const unsigned mask = tmm__column_mask(col, 4, 0, job->N);
-        if (partials != NULL) {
-            float *to = partials + row * job->N + col;
-            for (int j = 0; j < 4; j++)
-                if (mask >> j & 1) to[j] = sum[j];
-            continue;
+            for (int i = 1; i < (int)TMM__HALF_THIN_CLUSTER; i++)
+                if (i < job->parts)
+                    sum[0] += x[i].x, sum[1] += x[i].y, sum[2] += x[i].z, sum[3] += x[i].w;
+            tmm__xhalf_thin_store4(job, here, c, r, four, sum);
         }
-        TMM_OUT *to = c + row * job->ldc + col;
-        const bool vector = aligned && mask == 15;
-        const tmm__xsums4 old = tmm__xload4(to, vector, mask, (TMM_SCALAR)job->beta);
-        tmm__xstore4(to, row, col, vector, mask, TMM__OF_JOB(job->alpha, *job, here->product),
-                     old.v, sum);
+        r += down, four += over;
+        if (four >= fours) four -= fours, r++;
     }
 }
 #endif
@@ -13546,7 +13564,10 @@ TMM_KERNEL void __launch_bounds__(576, 1) /* 96 registers, so that two blocks of
     const int warp = threadIdx.x / 32, rank = blockIdx.x % job.parts;
     const int both = 2 * job.turned_large + job.turned_thin;
     float *sums = (float *)(tmm__memory + skip + job.sums_at);
-    tmm__half_thin_place here = {0, 0, rank, 0, (int)blockIdx.y, 0, 0, 0, 0};
+    int item = blockIdx.x / job.parts;
+    tmm__half_thin_place here = {0, 0, rank, 0, 0, 0, 0};
+    tmm__half_thin_tile(&job, item / job.slices, &here);
+    tmm__half_thin_part(&job, item % job.slices, &here);
     if (threadIdx.x == 256 && job.plain[0].rows == 0) tmm__half_prefetch(&map_large);
     if (threadIdx.x == 256 && job.plain[1].rows == 0) tmm__half_prefetch(&map_thin);
     if (threadIdx.x == 0) {
@@ -13560,15 +13581,13 @@ TMM_KERNEL void __launch_bounds__(576, 1) /* 96 registers, so that two blocks of
     __syncthreads();
     tmm__let_next_begin();
     tmm__wait_for_previous();
-    int item = blockIdx.x / job.parts;
     if (warp >= 9 && job.words == 0) { /* one tile; in the loop it would spill registers */
-        tmm__half_thin_at(&job, item, &here);
         tmm__half_thin_plainly(&job, tmm__memory + skip, fulls, &here);
         item = job.items;
     }
 #pragma unroll 1
     for (; item < job.items; item += gridDim.x / job.parts) {
-        tmm__half_thin_at(&job, item, &here);
+        tmm__half_thin_tile(&job, item / job.slices, &here);
         if (warp >= 9 && job.words == 8) {
             tmm__half_thin_straight(&job, base + skip, fulls, &here, 8);
         } else if (warp >= 9) {

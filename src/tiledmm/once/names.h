@@ -412,6 +412,7 @@
 #define tmm__xhalf_step        TMM_FN(half_step)
 #define tmm__xhalf_sum         TMM_FN(half_sum)
 #define tmm__xhalf_thin_store  TMM_FN(half_thin_store)
+#define tmm__xhalf_thin_store4 TMM_FN(half_thin_store4)
 #define tmm__xhalf_thin_sum    TMM_FN(half_thin_sum)
 #define tmm__xhalf_two         TMM_FN(half_two)
 #define tmm__xhalf_store       TMM_FN(half_store)

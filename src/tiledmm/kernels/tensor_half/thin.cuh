@@ -1,5 +1,5 @@
-/* src/tiledmm/kernels/tensor_half/thin.cuh. Elements of 16 bits by wgmma and TMA where C is thin or small.
-   Uses: kernels/common/, wgmma.cuh, once/. Used by: thin_launch.h. */
+/* src/tiledmm/kernels/tensor_half/thin.cuh. Copies of KERNEL THIN HALF: by TMA, or lines off 16 bytes.
+   Uses: kernels/common/tensor_ptx.cuh, wgmma.cuh, once/. Used by: thin_kernel.cuh, thin_launch.h. */
 #if defined(TMM__PASS) && TMM__EMIT_TYPE && TMM__HALF_TENSOR && !defined(TMM__HALF_ONCE)
 /* Lines of the large operand in a tile at most; stages that there may be; blocks of a cluster; ways to
    divide a product. 1024 bytes align stages. */
@@ -43,7 +43,7 @@ typedef struct tmm__half_thin_job {
 /* Where a warp is: in the ring of stages, with the parity of its barriers, and in the product. */
 typedef struct tmm__half_thin_place {
     unsigned parity;
-    int stage, rank, slice, product, line0, thin0, first, steps; /* steps of k, from the first on */
+    int stage, rank, line0, thin0, first, steps; /* steps of k, from the first on */
 } tmm__half_thin_place;
 
 #if TMM__WGMMA
@@ -208,16 +208,19 @@ TMM__DEVICE void tmm__half_thin_next(const tmm__half_thin_job *job, tmm__half_th
     if (++here->stage == job->stages) here->stage = 0, here->parity ^= 1;
 }
 
-/* The tile and slice of an item, and the part of its k that block `rank` of the cluster has. */
-TMM__DEVICE void tmm__half_thin_at(const tmm__half_thin_job *job, int item,
-                                   tmm__half_thin_place *here)
+/* Of a slice, the part of its k that block `rank` of the cluster has. */
+TMM__DEVICE void tmm__half_thin_part(const tmm__half_thin_job *job, int slice,
+                                     tmm__half_thin_place *here)
 {
-    const int tile = item / job->slices;
-    here->slice = item % job->slices;
-    here->line0 = tile / job->across * job->high, here->thin0 = tile % job->across * job->cols;
-    const long long part = here->slice * job->parts + here->rank, parts = job->slices * job->parts;
+    const long long part = slice * job->parts + here->rank, parts = job->slices * job->parts;
     here->first = (int)(job->steps * part / parts);
     here->steps = (int)(job->steps * (part + 1) / parts) - here->first;
+}
+
+TMM__DEVICE void tmm__half_thin_tile(const tmm__half_thin_job *job, int tile,
+                                     tmm__half_thin_place *here)
+{
+    here->line0 = tile / job->across * job->high, here->thin0 = tile % job->across * job->cols;
 }
 
 /* What eight warps do where lines are odd: copies to slots run SLOTS - 1 steps ahead; each warp moves its own lines on, so that no other one waits for it. */
@@ -239,7 +242,7 @@ TMM__DEVICE void tmm__half_thin_plainly(const tmm__half_thin_job *job, unsigned 
         rows[n] = turned ? 64 : min(n == 0 ? job->high : job->cols, x->rows - begin[n]);
         each[n] = (rows[n] + 7) / 8;
         if (x->rows == 0) continue;
-        of[n] = tmm__half_thin_lines(x, here->product, each[n], turned ? first * 64 : begin[n],
+        of[n] = tmm__half_thin_lines(x, (int)blockIdx.y, each[n], turned ? first * 64 : begin[n],
                                      rows[n], turned ? begin[n] : first * 64, turned);
         if (n == 0) behind[1] = 128 * each[0] * ((1 << of[0].log2) + 1);
     }
@@ -257,7 +260,7 @@ TMM__DEVICE void tmm__half_thin_plainly(const tmm__half_thin_job *job, unsigned 
             if (next < of[n].whole)
                 tmm__half_thin_copy(slot + behind[n], &of[n]);
             else
-                tmm__half_thin_fetch(slot + behind[n], x, here->product, each[n],
+                tmm__half_thin_fetch(slot + behind[n], x, (int)blockIdx.y, each[n],
                                      turned ? k : begin[n], rows[n], turned ? begin[n] : k);
             of[n].from += of[n].next, of[n].last_from += of[n].next;
         }
@@ -312,7 +315,7 @@ TMM__DEVICE void tmm__half_thin_straight(const tmm__half_thin_job *job, unsigned
         col[n] = at * (bytes / 2); /* line or k that it begins with */
         if (turned && (col[n] >= lines || line + col[n] >= x->cols)) end[n] = 0;
         const long long row = begin[n] + (turned ? first * 64ll : line);
-        from[n] = (const char *)(x->from + here->product * x->stride + row * x->ld + col[n] +
+        from[n] = (const char *)(x->from + (int)blockIdx.y * x->stride + row * x->ld + col[n] +
                                  (turned ? line : first * 64ll));
         chunk[n] = col[n] / 8 % 8;
         to[n] = n * 16384 + col[n] / 64 * 8192 + begin[n] * 128 + col[n] % 8 * 2;
@@ -349,7 +352,7 @@ TMM__DEVICE void tmm__half_thin_boxes(const tmm__half_thin_job *job, const tmm__
                                       const tmm__half_map *map_thin, unsigned base, unsigned fulls,
                                       tmm__half_thin_place *here)
 {
-    const int zL = here->product * job->next_large, zT = here->product * job->next_thin;
+    const int zL = (int)blockIdx.y * job->next_large, zT = (int)blockIdx.y * job->next_thin;
     const int line0 = here->line0, thin0 = here->thin0;
 #pragma unroll 1
     for (int step = 0; step < here->steps; step++, tmm__half_thin_next(job, here)) {
@@ -404,189 +407,4 @@ TMM__DEVICE float4 tmm__half_thin_load(const float *sums, int rank)
     return x;
 }
 #endif
-#endif
-
-#if defined(TMM__PASS) && TMM__EMIT_TYPE && TMM__HALF_TENSOR
-#if TMM__WGMMA
-/* All steps of a block, into the sums of a warpgroup: 64 lines of the large operand, `cols` of the
-   thin one. Stages are given back at once. */
-TMM__DEVICE void tmm__xhalf_thin_sum(float *c, const tmm__half_thin_job *job, unsigned base,
-                                     unsigned fulls, tmm__half_thin_place *here, const int cols,
-                                     const int turned_large, const int turned_thin)
-{
-    const int lane = threadIdx.x % 32, group = threadIdx.x / 128;
-#pragma unroll
-    for (int i = 0; i < cols / 2; i++) c[i] = 0;
-#pragma unroll 1
-    for (int step = 0; step < here->steps; step++) {
-        tmm__half_thin_wait(fulls, here, 0);
-        /* What threads have stored. It waits for all copies of a warp: not those that copy ahead. */
-        if (job->full > 1) asm volatile("fence.proxy.async.shared::cta;" ::: "memory");
-        TMM__WGMMA_BEGIN();
-        tmm__xhalf_step(c, base + here->stage * job->stage, group, 128, cols, turned_large,
-                        turned_thin);
-        TMM__WGMMA_COMMIT();
-        TMM__WGMMA_WAIT(0);
-        if (lane == 0)
-            tmm__barrier_arrive_at(fulls + 8 * ((int)TMM__HALF_THIN_STAGES + here->stage),
-                                   here->rank);
-        tmm__half_thin_next(job, here);
-    }
-#pragma unroll
-    for (int i = 0; i < cols / 2; i++) asm volatile("" : "+f"(c[i])::"memory");
-}
-
-/* Its share of the tile, from the sums of all blocks of the cluster. */
-TMM__DEVICE void tmm__xhalf_thin_store(const tmm__half_thin_job *job, const float *sums,
-                                       const tmm__half_thin_place *here, TMM_OUT *C)
-{
-    const int row0 = job->large_is_A ? here->line0 : here->thin0;
-    const int col0 = job->large_is_A ? here->thin0 : here->line0;
-    const int pitch = job->large_is_A ? job->cols + 8 : 132;
-    const int high = job->large_is_A ? job->high : job->cols;
-    const int wide = job->large_is_A ? job->cols : job->high;
-    const int rows = (int)min(job->M - row0, (long long)high);
-    const int cols = (int)min(job->N - col0, (long long)wide);
-    const int fours = (cols + 3) / 4, all = rows > 0 && cols > 0 ? rows * fours : 0;
-    const int end = all * (here->rank + 1) / job->parts;
-    TMM_OUT *c = C + here->product * job->batchC;
-    float *partials = job->partials;
-    if (partials != NULL)
-        partials += ((long long)here->product * job->slices + here->slice) * (job->M * job->N);
-    const bool aligned =
-        ((size_t)c | (size_t)job->ldc * sizeof(TMM_OUT)) % (4 * sizeof(TMM_OUT)) == 0;
-#pragma unroll 1
-    for (int n = all * here->rank / job->parts + threadIdx.x; n < end; n += 256) {
-        const int r = n / fours, four = (n - r * fours) * 4;
-        const float *from = sums + r * pitch + four;
-        float4 x[TMM__HALF_THIN_CLUSTER];
-        x[0] = *(const float4 *)from;
-#pragma unroll
-        for (int i = 0; i < (int)TMM__HALF_THIN_CLUSTER; i++) {
-            if (i > 0) x[i] = make_float4(0, 0, 0, 0); /* no register from item to item */
-            if (i < job->parts && job->parts > 1) x[i] = tmm__half_thin_load(from, i);
-        }
-        TMM_SUM sum[4] = {x[0].x, x[0].y, x[0].z, x[0].w};
-#pragma unroll
-        for (int i = 1; i < (int)TMM__HALF_THIN_CLUSTER; i++)
-            if (i < job->parts)
-                sum[0] += x[i].x, sum[1] += x[i].y, sum[2] += x[i].z, sum[3] += x[i].w;
-        const long long row = row0 + r, col = col0 + four;
-        const unsigned mask = tmm__column_mask(col, 4, 0, job->N);
-        if (partials != NULL) {
-            float *to = partials + row * job->N + col;
-            for (int j = 0; j < 4; j++)
-                if (mask >> j & 1) to[j] = sum[j];
-            continue;
-        }
-        TMM_OUT *to = c + row * job->ldc + col;
-        const bool vector = aligned && mask == 15;
-        const tmm__xsums4 old = tmm__xload4(to, vector, mask, (TMM_SCALAR)job->beta);
-        tmm__xstore4(to, row, col, vector, mask, TMM__OF_JOB(job->alpha, *job, here->product),
-                     old.v, sum);
-    }
-}
-#endif
-
-/* KERNEL THIN HALF: up to 128 lines of the large operand by 16, 64 or 128 of the thin one, on tensor cores.
-   Two warpgroups multiply, 64 large lines each; a thread of the ninth warp copies by TMA: 288 threads. A
-   stage is 64 k:
-       large   [line][64 k], or two boxes of [64 k][64 lines] if it does not lie along k
-       thin    the same, `cols` lines
-   with the swizzle of 128 bytes. TMA does not read lines off 16 bytes: eight more warps, 544 threads in all,
-   copy those by cp.async. Where all begin and end at multiples of 4 or 8 bytes, these go to their places, and a
-   block that has all of a tile's k goes on to other tiles: it copies one while it stores the one before.
-   Odd lines go to slots, and from there, moved by some elements, to the stage.
-
-   Blocks of a cluster have the same tile, and parts of its k in order. Each adds up its share of the tile,
-   in that order, from the shared memory of all:
-       block 0   |k 0 ..   | sums |\   rows 0 .. r
-       block 1   |   k 1 ..| sums |-X- rows r .. 2 r  --> C
-   More parts are slices, which KERNEL SUM adds. No block waits for one of another cluster.
-
-   Tiles have so many large lines that all clusters which fit at once have as much to read: 128 to 132 blocks
-   read 50 MB in 18.4 us, 96 or 192 in 20.5. Memory bounds it where the large operand is in memory; L2 for 128
-   thin lines, where each brings as many bytes again; starting and adding up for little work. */
-TMM_KERNEL void __launch_bounds__(576, 1) /* 96 registers, so that two blocks of 288 fit */
-    tmm__xgemm_half_thin(const TMM__GRID_CONSTANT tmm__half_map map_large,
-                         const TMM__GRID_CONSTANT tmm__half_map map_thin, TMM_OUT *__restrict__ C,
-                         const tmm__half_thin_job job)
-{
-#if TMM__WGMMA
-    extern __shared__ __align__(16) unsigned char tmm__memory[];
-    __shared__ __align__(8) unsigned long long barriers[2 * TMM__HALF_THIN_STAGES];
-    const unsigned base = (unsigned)__cvta_generic_to_shared(tmm__memory), skip = -base & 1023;
-    const unsigned fulls = (unsigned)__cvta_generic_to_shared(barriers);
-    const unsigned empties = fulls + 8 * (int)TMM__HALF_THIN_STAGES;
-    const int warp = threadIdx.x / 32, rank = blockIdx.x % job.parts;
-    const int both = 2 * job.turned_large + job.turned_thin;
-    float *sums = (float *)(tmm__memory + skip + job.sums_at);
-    tmm__half_thin_place here = {0, 0, rank, 0, (int)blockIdx.y, 0, 0, 0, 0};
-    if (threadIdx.x == 256 && job.plain[0].rows == 0) tmm__half_prefetch(&map_large);
-    if (threadIdx.x == 256 && job.plain[1].rows == 0) tmm__half_prefetch(&map_thin);
-    if (threadIdx.x == 0) {
-        for (int n = 0; n < job.stages; n++) {
-            tmm__barrier_init(fulls + 8 * n, job.full);
-            tmm__barrier_init(empties + 8 * n, 8);
-        }
-        asm volatile("fence.mbarrier_init.release.cluster;\nfence.proxy.async.shared::cta;" ::
-                         : "memory");
-    }
-    __syncthreads();
-    tmm__let_next_begin();
-    tmm__wait_for_previous();
-    int item = blockIdx.x / job.parts;
-    if (warp >= 9 && job.words == 0) { /* one tile; in the loop it would spill registers */
-        tmm__half_thin_at(&job, item, &here);
-        tmm__half_thin_plainly(&job, tmm__memory + skip, fulls, &here);
-        item = job.items;
-    }
-#pragma unroll 1
-    for (; item < job.items; item += gridDim.x / job.parts) {
-        tmm__half_thin_at(&job, item, &here);
-        if (warp >= 9 && job.words == 8) {
-            tmm__half_thin_straight(&job, base + skip, fulls, &here, 8);
-        } else if (warp >= 9) {
-            tmm__half_thin_straight(&job, base + skip, fulls, &here, 4);
-        } else if (warp == 8) {
-            if (job.expected > 0)
-                tmm__half_thin_boxes(&job, &map_large, &map_thin, base + skip, fulls, &here);
-        } else {
-            float sum[64];
-#define TMM__SUM_OF(count, large, thin)                                                      \
-    do {                                                                                     \
-        if (job.cols == (count) && both == 2 * (large) + (thin)) {                           \
-            tmm__xhalf_thin_sum(sum, &job, base + skip, fulls, &here, count, large, thin);   \
-            asm volatile("bar.sync 1, 256;" ::: "memory"); /* nobody reads there any more */ \
-            tmm__half_thin_keep(sums, sum, job.large_is_A, count);                           \
-        }                                                                                    \
-    } while (0)
-            TMM__SUM_OF(16, 0, 0);
-            TMM__SUM_OF(16, 0, 1);
-            TMM__SUM_OF(16, 1, 0);
-            TMM__SUM_OF(16, 1, 1);
-            TMM__SUM_OF(64, 0, 0);
-            TMM__SUM_OF(64, 0, 1);
-            TMM__SUM_OF(64, 1, 0);
-            TMM__SUM_OF(64, 1, 1);
-            TMM__SUM_OF(128, 0, 0);
-            TMM__SUM_OF(128, 0, 1);
-            TMM__SUM_OF(128, 1, 0);
-            TMM__SUM_OF(128, 1, 1);
-#undef TMM__SUM_OF
-            __syncwarp();
-            if (job.parts > 1)
-                TMM__CLUSTER_MEETS();
-            else
-                asm volatile("bar.sync 1, 256;" ::: "memory");
-            tmm__xhalf_thin_store(&job, sums, &here, C);
-        }
-    }
-    __syncwarp();
-    if (job.parts > 1 && warp >= 8) TMM__CLUSTER_MEETS();
-    if (job.parts > 1) TMM__CLUSTER_MEETS(); /* no block leaves while others may read there */
-#else
-    (void)map_large, (void)map_thin, (void)C, (void)job;
-#endif
-}
 #endif
