@@ -206,7 +206,8 @@
    5.5e-13 (double). The error of an element is at most (K + 2) u (|A||B|)_ij + K v for alpha = 1
    and beta = 0. float: u = 2^-24, v = 2^-150; double: u = 2^-53, v = 2^-1075; int is exact. half and
    bfloat16 as float, then C is rounded once to its type, also by tmm_?gemm_host for any K. K v is
-   what products lose that are smaller than the smallest normal number.
+   what products lose that are smaller than the smallest normal number. TMM_TENSOR of both: v =
+   2^-149, and in |A| and |B| a half below 2^-14 that is not 0 counts as 2^-14, as in cuBLAS.
 
    LIMITS   TMM_TYPE of 8 bytes at most, TMM_TILE of 32 at most, 2^31 - 1 tiles of C to a product.
    TMM_PIPELINED takes lda and ldb below 2^26 (8 bytes: 2^25), TMM_TENSOR for double below 2^24.
