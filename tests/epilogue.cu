@@ -453,14 +453,16 @@ static void TEST(_kernels)(void)
     for (int n = 0; n < TMM_KERNEL_COUNT; n++) {
         const tmm_kernel kernel = (tmm_kernel)n;
         const int narrow = kernel == TMM_NARROW, skinny = kernel == TMM_SKINNY;
+        const int simple = n > TMM_AUTO && n < TMM_PIPELINED;
+        const long long deep = FEW && simple ? 40 : FEW || narrow ? 400 : 1500;
         const shape shapes[] = {
             {skinny   ? 9
              : narrow ? 20
                       : 37,
-             narrow ? 260 : 45, 70, 1, 0, 1},
+             narrow ? 260 : 45, FEW ? 22 : 70, 1, 0, 1},
             {skinny ? 16 : 64, narrow ? 256 : 72, 20, 1, 1, 0},
-            {skinny ? 7 : 21, 26, 67, 3, 2, 1},
-            {skinny ? 3 : 18, narrow ? 258 : 23, narrow || FEW ? 400 : 1500, 1, 3, 1},
+            {skinny ? 7 : 21, 26, FEW ? 19 : 67, 3, 2, 1},
+            {skinny ? 3 : 18, narrow ? 258 : 23, deep, 1, 3, 1},
         };
         double most = 0;
         int beside = 0, done = 0;
