@@ -439,6 +439,7 @@
 #define tmm__half_stage        TMM__INSTANCE(half_stage_, HALF)
 #define tmm__half_stages       TMM__INSTANCE(half_stages_, HALF)
 #define tmm__half_store        TMM__INSTANCE(half_store_, HALF)
+#define tmm__half_store_any    TMM__INSTANCE(half_store_any_, HALF)
 #define tmm__half_threads      TMM__INSTANCE(half_threads_, HALF)
 #define tmm__half_warp         TMM__INSTANCE(half_warp_, HALF)
 #define tmm__gemm_tensor       TMM__INSTANCE(gemm_tensor_, TENSOR)

@@ -327,6 +327,7 @@ static inline void tmm__xhalf_mma_plan(const tmm__xproduct *p, tmm__plan *c)
     const double steps = ceil(p->K / 32.0);
     const double copied = (double)tmm__xhalf_copies(p);
     const int ways = copied > 0 && tmm__xhalf_packs(p) ? 2 : 1;
+    const unsigned long long row = (unsigned long long)p->N;
     c->time = HUGE_VAL;
     for (int way = 0; way < ways * count; way++) {
         const int n = way % count, copies = way >= count;
@@ -341,6 +342,9 @@ static inline void tmm__xhalf_mma_plan(const tmm__xproduct *p, tmm__plan *c)
                                tiles * slices > 4 * load.processors || slices * 4 > steps))
                 break;
             load.blocks = tiles * slices, load.k = 32 * ceil(steps / slices);
+            /* What does not leave by whole 16 bytes: see rows_of_16 in the kernel. */
+            load.odd = TMM__TRIANGLE(p) || row * (slices > 1 ? 4 : sizeof(TMM_OUT)) % 16 != 0 ||
+                       (slices == 1 && (tmm__xhalf_more(p) || !tmm__xhalf_boxed_C(p)));
             double time = tmm__launch_time(&tmm__tuned()->half[n < TMM__TUNED_HALF ? n : 0], &load);
             if (copies) time += tmm__pack_time(copied);
             if (slices > 1) time = tmm__host_time(time + tmm__xsum_time(p, slices));
