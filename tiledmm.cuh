@@ -2460,9 +2460,9 @@ static const tmm__costs tmm__measured = {
     },
     {
         /* half */
-        {6880, 6450, {36.6, 34.8, 35.6, 40.4}, 0, 2.73, 9000},
-        {4390, 1870, {28.4, 19.2, 20.4, 21.6}, 0, 3.39, 4500},
-        {2930, 748, {14.2, 9.7, 7.96, 5.96}, 0, 3.68, 1100},
+        {6850, 4790, {35, 33.4, 35.4, 45.7}, 0, 2.68, 9990},
+        {4380, 909, {27.9, 18.4, 20, 23.5}, 0, 3.88, 5260},
+        {3070, 706, {14.2, 9.39, 7.55, 5.66}, 0, 3.76, 1020},
     },
     {
         /* half by wgmma */
@@ -2872,7 +2872,7 @@ typedef struct tmm__load {
     double c_bytes;         /* of C */
     double along_k, single; /* parts of A and B that are contiguous along k, and not aligned */
     int even;               /* the last round may be short: stream-K */
-    int odd;                /* rows of C cannot be stored by 16 bytes */
+    int odd;                /* rows of C cannot be stored by 16 bytes; 2: and more is done */
 } tmm__load;
 
 /* Multiply-adds of a multiprocessor in a clock, by the CUDA C++ Programming Guide's table of
@@ -2935,7 +2935,7 @@ static inline double tmm__launch_time(const tmm__block_costs *c, const tmm__load
     double k = resident * c->k[resident > 0 ? resident - 1 : 0] + (rounds - resident) * c->k[most];
     k = fmax(k * slower, rounds * least);
     double clocks = c->first + (rounds - 1) * c->more * slower + k * w->k;
-    if (w->odd) clocks += rounds * c->odd;
+    clocks += rounds * c->odd * w->odd;
     clocks = fmax(clocks, w->copied * w->blocks * w->k / (tmm__tuned()->l2 * w->processors));
     double memory = tmm__memory_time(w);
     /* A last round that few multiprocessors have leaves part of memory's speed idle. */
@@ -11743,7 +11743,8 @@ TMM__DEVICE void tmm__half_store(tmm__half_warp *w, unsigned char *memory, void 
 }
 
 /* The same for any C, beta, epilogue, triangle and for partial sums of any N: from row `row` and column `col`
-   on, 4 neighbours of a row to a lane. What C was is asked for 4 rows at a time. */
+   on, 4 neighbours of a row to a lane. What C was is asked for 4 rows at a time: no branch
+   may wait for one of them. */
 TMM__DEVICE void tmm__half_store_any(tmm__half_warp *w, unsigned char *memory, TMM_OUT *C,
                                      long long ldc, long long row, long long col, long long M,
                                      long long N, TMM__ALPHA alpha, TMM_SCALAR beta,
@@ -11762,6 +11763,7 @@ TMM__DEVICE void tmm__half_store_any(tmm__half_warp *w, unsigned char *memory, T
     row += lane / LANES, col += lane % LANES * 4;
     const unsigned columns = tmm__column_mask(col, 4, 0, N);
     const bool aligned = ((size_t)C | (size_t)ldc * sizeof(TMM_OUT)) % sizeof(tmm__xouts4) == 0;
+    const bool reads = partials == NULL && (TMM_SUM)beta != 0;
     /* 16 rows after 16 rows, each moved to the place of the first: code for these alone. */
 #pragma unroll 1
     for (int i = 0; i < PART / 16; i++) {
@@ -11772,23 +11774,35 @@ TMM__DEVICE void tmm__half_store_any(tmm__half_warp *w, unsigned char *memory, T
         __syncwarp();
 #pragma unroll 1
         for (int n = 0; n < 16; n += 4 * AT_ONCE, row += 4 * AT_ONCE) {
-            tmm__xsums4 old[4];
-            unsigned masks[4];
+            tmm__xouts4 was[4];
+            unsigned masks[4], all = 15;
 #pragma unroll
             for (int r = 0; r < 4; r++) {
                 const long long at = row + r * AT_ONCE;
+                const tmm__xouts4 zeros = {{0, 0, 0, 0}};
+                was[r] = zeros;
                 masks[r] = at < M ? tmm__triangle_mask(triangle, columns, at, col) : 0;
-                if (partials == NULL)
-                    old[r] =
-                        tmm__xload4(C + at * ldc + col, aligned && masks[r] == 15, masks[r], beta);
+                all &= masks[r];
+            }
+            const bool vector = aligned && all == 15;
+#pragma unroll
+            for (int r = 0; r < 4; r++) {
+                const TMM_OUT *from = C + (row + r * AT_ONCE) * ldc + col;
+                if (reads && vector) was[r] = *(const tmm__xouts4 *)from;
+#pragma unroll
+                for (int j = 0; j < 4; j++)
+                    if (reads && !vector && (masks[r] >> j & 1)) was[r].v[j] = from[j];
             }
 #pragma unroll
             for (int r = 0; r < 4; r++) {
                 const long long at = row + r * AT_ONCE;
                 const tmm__xsums4 x = *(const tmm__xsums4 *)(get + (n + r * AT_ONCE) * PITCH);
+                TMM_SUM old[4] = {0, 0, 0, 0};
+#pragma unroll
+                for (int j = 0; j < 4; j++)
+                    if (reads) old[j] = TMM__MUL((TMM_SUM)beta, (TMM_SUM)was[r].v[j]);
                 if (partials == NULL)
-                    tmm__xstore4(C + at * ldc + col, at, col, aligned && masks[r] == 15, masks[r],
-                                 alpha, old[r].v, x.v);
+                    tmm__xstore4(C + at * ldc + col, at, col, vector, masks[r], alpha, old, x.v);
                 else
                     for (int j = 0; j < 4; j++)
                         if (masks[r] >> j & 1) partials[at * N + col + j] = x.v[j];
@@ -19039,9 +19053,11 @@ static inline void tmm__xhalf_wgmma_try(const tmm__xproduct *p, tmm__plan *c, in
     /* Few blocks of 128 x 128 find a higher clock, and L2 free: 1024 took 0.7 of the clocks of a step. */
     const double alone = costs[5] * (1 - busy);
     const double step = fmax(costs[1] * (1 - alone), busy * copied / (1.15 * tmm__tuned()->l2));
-    const double odd = load.odd ? costs[4] * fmin(1, (double)p->N / cols) : 0;
+    const int more = tmm__xhalf_more(p);
+    /* 4099 x 4099 x 64 took 69 us, 134 with beta, 191 with a bias and GELU. */
+    const double odd = load.odd ? costs[4] * (more ? 4 : 1) * fmin(1, (double)p->N / cols) : 0;
     /* Threads store what is left of whole boxes; expected of an epilogue, not measured. */
-    const double left = cols % 64 != 0 && tmm__xhalf_more(p) ? 4000 : 0;
+    const double left = cols % 64 != 0 && more ? 4000 : 0;
     /* The busiest is the first cluster, or the first of those that have a whole tile less. */
     for (int of = 0; of < 2; of++) {
         const double first = of == 0 ? 0 : fmod(whole, most);
@@ -19116,7 +19132,10 @@ static inline void tmm__xhalf_mma_plan(const tmm__xproduct *p, tmm__plan *c)
     const double steps = ceil(p->K / 32.0);
     const double copied = (double)tmm__xhalf_copies(p);
     const int ways = copied > 0 && tmm__xhalf_packs(p) ? 2 : 1;
-    const unsigned long long row = (unsigned long long)p->N;
+    /* C leaves by 16 bytes: see rows_of_16 in the kernel. */
+    const int whole = !TMM__TRIANGLE(p) && tmm__xhalf_boxed_C(p) &&
+                      (unsigned long long)p->N * sizeof(TMM_OUT) % 16 == 0;
+    const int odd = tmm__xhalf_more(p) ? 2 : !whole;
     c->time = HUGE_VAL;
     for (int way = 0; way < ways * count; way++) {
         const int n = way % count, copies = way >= count;
@@ -19131,9 +19150,7 @@ static inline void tmm__xhalf_mma_plan(const tmm__xproduct *p, tmm__plan *c)
                                tiles * slices > 4 * load.processors || slices * 4 > steps))
                 break;
             load.blocks = tiles * slices, load.k = 32 * ceil(steps / slices);
-            /* What does not leave by whole 16 bytes: see rows_of_16 in the kernel. */
-            load.odd = TMM__TRIANGLE(p) || row * (slices > 1 ? 4 : sizeof(TMM_OUT)) % 16 != 0 ||
-                       (slices == 1 && (tmm__xhalf_more(p) || !tmm__xhalf_boxed_C(p)));
+            load.odd = slices > 1 ? p->N % 4 != 0 || TMM__TRIANGLE(p) : odd;
             double time = tmm__launch_time(&tmm__tuned()->half[n < TMM__TUNED_HALF ? n : 0], &load);
             if (copies) time += tmm__pack_time(copied);
             if (slices > 1) time = tmm__host_time(time + tmm__xsum_time(p, slices));

@@ -340,7 +340,8 @@ TMM__DEVICE void tmm__half_store(tmm__half_warp *w, unsigned char *memory, void 
 }
 
 /* The same for any C, beta, epilogue, triangle and for partial sums of any N: from row `row` and column `col`
-   on, 4 neighbours of a row to a lane. What C was is asked for 4 rows at a time. */
+   on, 4 neighbours of a row to a lane. What C was is asked for 4 rows at a time: no branch
+   may wait for one of them. */
 TMM__DEVICE void tmm__half_store_any(tmm__half_warp *w, unsigned char *memory, TMM_OUT *C,
                                      long long ldc, long long row, long long col, long long M,
                                      long long N, TMM__ALPHA alpha, TMM_SCALAR beta,
@@ -359,6 +360,7 @@ TMM__DEVICE void tmm__half_store_any(tmm__half_warp *w, unsigned char *memory, T
     row += lane / LANES, col += lane % LANES * 4;
     const unsigned columns = tmm__column_mask(col, 4, 0, N);
     const bool aligned = ((size_t)C | (size_t)ldc * sizeof(TMM_OUT)) % sizeof(tmm__xouts4) == 0;
+    const bool reads = partials == NULL && (TMM_SUM)beta != 0;
     /* 16 rows after 16 rows, each moved to the place of the first: code for these alone. */
 #pragma unroll 1
     for (int i = 0; i < PART / 16; i++) {
@@ -369,23 +371,35 @@ TMM__DEVICE void tmm__half_store_any(tmm__half_warp *w, unsigned char *memory, T
         __syncwarp();
 #pragma unroll 1
         for (int n = 0; n < 16; n += 4 * AT_ONCE, row += 4 * AT_ONCE) {
-            tmm__xsums4 old[4];
-            unsigned masks[4];
+            tmm__xouts4 was[4];
+            unsigned masks[4], all = 15;
 #pragma unroll
             for (int r = 0; r < 4; r++) {
                 const long long at = row + r * AT_ONCE;
+                const tmm__xouts4 zeros = {{0, 0, 0, 0}};
+                was[r] = zeros;
                 masks[r] = at < M ? tmm__triangle_mask(triangle, columns, at, col) : 0;
-                if (partials == NULL)
-                    old[r] =
-                        tmm__xload4(C + at * ldc + col, aligned && masks[r] == 15, masks[r], beta);
+                all &= masks[r];
+            }
+            const bool vector = aligned && all == 15;
+#pragma unroll
+            for (int r = 0; r < 4; r++) {
+                const TMM_OUT *from = C + (row + r * AT_ONCE) * ldc + col;
+                if (reads && vector) was[r] = *(const tmm__xouts4 *)from;
+#pragma unroll
+                for (int j = 0; j < 4; j++)
+                    if (reads && !vector && (masks[r] >> j & 1)) was[r].v[j] = from[j];
             }
 #pragma unroll
             for (int r = 0; r < 4; r++) {
                 const long long at = row + r * AT_ONCE;
                 const tmm__xsums4 x = *(const tmm__xsums4 *)(get + (n + r * AT_ONCE) * PITCH);
+                TMM_SUM old[4] = {0, 0, 0, 0};
+#pragma unroll
+                for (int j = 0; j < 4; j++)
+                    if (reads) old[j] = TMM__MUL((TMM_SUM)beta, (TMM_SUM)was[r].v[j]);
                 if (partials == NULL)
-                    tmm__xstore4(C + at * ldc + col, at, col, aligned && masks[r] == 15, masks[r],
-                                 alpha, old[r].v, x.v);
+                    tmm__xstore4(C + at * ldc + col, at, col, vector, masks[r], alpha, old, x.v);
                 else
                     for (int j = 0; j < 4; j++)
                         if (masks[r] >> j & 1) partials[at * N + col + j] = x.v[j];
