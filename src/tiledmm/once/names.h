@@ -436,6 +436,7 @@
 #define tmm__half_bytes        TMM__INSTANCE(half_bytes_, HALF)
 #define tmm__half_fragments    TMM__INSTANCE(half_fragments_, HALF)
 #define tmm__half_multiply     TMM__INSTANCE(half_multiply_, HALF)
+#define tmm__half_old          TMM__INSTANCE(half_old_, HALF)
 #define tmm__half_stage        TMM__INSTANCE(half_stage_, HALF)
 #define tmm__half_stages       TMM__INSTANCE(half_stages_, HALF)
 #define tmm__half_store        TMM__INSTANCE(half_store_, HALF)

@@ -339,9 +339,30 @@ TMM__DEVICE void tmm__half_store(tmm__half_warp *w, unsigned char *memory, void 
     }
 }
 
+/* beta times 4 x 4 elements of C, 4 rows that are `hop` apart. All are asked for before one is waited for, which a
+   branch between them would do: 33 thousand clocks for a tile of 128 x 256. */
+TMM__DEVICE void tmm__half_old(tmm__xsums4 *old, const TMM_OUT *C, long long hop, bool aligned,
+                               const unsigned *masks, TMM_SCALAR beta)
+{
+    const bool vector = aligned && (masks[0] & masks[1] & masks[2] & masks[3]) == 15;
+    tmm__xouts4 was[4];
+    if (vector) {
+#pragma unroll
+        for (int r = 0; r < 4; r++) was[r] = *(const tmm__xouts4 *)(C + r * hop);
+    } else {
+#pragma unroll
+        for (int n = 0; n < 16; n++) {
+            was[n / 4].v[n % 4] = 0;
+            tmm__xload_if(&was[n / 4].v[n % 4], C + n / 4 * hop + n % 4, masks[n / 4] >> n % 4 & 1);
+        }
+    }
+#pragma unroll
+    for (int n = 0; n < 16; n++)
+        old[n / 4].v[n % 4] = TMM__MUL((TMM_SUM)beta, (TMM_SUM)was[n / 4].v[n % 4]);
+}
+
 /* The same for any C, beta, epilogue, triangle and for partial sums of any N: from row `row` and column `col`
-   on, 4 neighbours of a row to a lane. What C was is asked for 4 rows at a time: no branch
-   may wait for one of them. */
+   on, 4 neighbours of a row to a lane. What C was is asked for 4 rows at a time. */
 TMM__DEVICE void tmm__half_store_any(tmm__half_warp *w, unsigned char *memory, TMM_OUT *C,
                                      long long ldc, long long row, long long col, long long M,
                                      long long N, TMM__ALPHA alpha, TMM_SCALAR beta,
@@ -360,7 +381,6 @@ TMM__DEVICE void tmm__half_store_any(tmm__half_warp *w, unsigned char *memory, T
     row += lane / LANES, col += lane % LANES * 4;
     const unsigned columns = tmm__column_mask(col, 4, 0, N);
     const bool aligned = ((size_t)C | (size_t)ldc * sizeof(TMM_OUT)) % sizeof(tmm__xouts4) == 0;
-    const bool reads = partials == NULL && (TMM_SUM)beta != 0;
     /* 16 rows after 16 rows, each moved to the place of the first: code for these alone. */
 #pragma unroll 1
     for (int i = 0; i < PART / 16; i++) {
@@ -371,35 +391,25 @@ TMM__DEVICE void tmm__half_store_any(tmm__half_warp *w, unsigned char *memory, T
         __syncwarp();
 #pragma unroll 1
         for (int n = 0; n < 16; n += 4 * AT_ONCE, row += 4 * AT_ONCE) {
-            tmm__xouts4 was[4];
-            unsigned masks[4], all = 15;
+            tmm__xsums4 old[4];
+            unsigned masks[4];
 #pragma unroll
             for (int r = 0; r < 4; r++) {
                 const long long at = row + r * AT_ONCE;
-                const tmm__xouts4 zeros = {{0, 0, 0, 0}};
-                was[r] = zeros;
+                const tmm__xsums4 zeros = {{0, 0, 0, 0}};
                 masks[r] = at < M ? tmm__triangle_mask(triangle, columns, at, col) : 0;
-                all &= masks[r];
+                old[r] = zeros;
             }
-            const bool vector = aligned && all == 15;
-#pragma unroll
-            for (int r = 0; r < 4; r++) {
-                const TMM_OUT *from = C + (row + r * AT_ONCE) * ldc + col;
-                if (reads && vector) was[r] = *(const tmm__xouts4 *)from;
-#pragma unroll
-                for (int j = 0; j < 4; j++)
-                    if (reads && !vector && (masks[r] >> j & 1)) was[r].v[j] = from[j];
-            }
+            TMM_OUT *const to = C + row * ldc + col;
+            if (partials == NULL && (TMM_SUM)beta != 0)
+                tmm__half_old(old, to, AT_ONCE * ldc, aligned, masks, beta);
 #pragma unroll
             for (int r = 0; r < 4; r++) {
                 const long long at = row + r * AT_ONCE;
                 const tmm__xsums4 x = *(const tmm__xsums4 *)(get + (n + r * AT_ONCE) * PITCH);
-                TMM_SUM old[4] = {0, 0, 0, 0};
-#pragma unroll
-                for (int j = 0; j < 4; j++)
-                    if (reads) old[j] = TMM__MUL((TMM_SUM)beta, (TMM_SUM)was[r].v[j]);
                 if (partials == NULL)
-                    tmm__xstore4(C + at * ldc + col, at, col, vector, masks[r], alpha, old, x.v);
+                    tmm__xstore4(to + r * (AT_ONCE * ldc), at, col, aligned && masks[r] == 15,
+                                 masks[r], alpha, old[r].v, x.v);
                 else
                     for (int j = 0; j < 4; j++)
                         if (masks[r] >> j & 1) partials[at * N + col + j] = x.v[j];
