@@ -250,11 +250,10 @@ static inline void tmm__xhalf_wgmma_try(const tmm__xproduct *p, tmm__plan *c, in
     /* Few blocks of 128 x 128 find a higher clock, and L2 free: 1024 took 0.7 of the clocks of a step. */
     const double alone = costs[5] * (1 - busy);
     const double step = fmax(costs[1] * (1 - alone), busy * copied / (1.15 * tmm__tuned()->l2));
-    const int more = tmm__xhalf_more(p);
-    /* 4099 x 4099 x 64 took 69 us, 134 with beta, 191 with a bias and GELU. */
-    const double odd = load.odd ? costs[4] * (more ? 4 : 1) * fmin(1, (double)p->N / cols) : 0;
-    /* Threads store what is left of whole boxes; expected of an epilogue, not measured. */
-    const double left = cols % 64 != 0 && more ? 4000 : 0;
+    const double odd = load.odd ? costs[4] * fmin(1, (double)p->N / cols) : 0;
+    /* Threads store what is left of whole boxes, expected of an epilogue, not measured; or all: 4099 x 4099 x 64
+       took 69 us, 134 with beta, 191 with a bias and GELU. */
+    const double left = tmm__xhalf_more(p) ? (cols % 64 != 0 ? 4000 : 0) + 3 * odd : 0;
     /* The busiest is the first cluster, or the first of those that have a whole tile less. */
     for (int of = 0; of < 2; of++) {
         const double first = of == 0 ? 0 : fmod(whole, most);
