@@ -12,7 +12,7 @@ typedef struct tmm__load {
     double c_bytes;         /* of C */
     double along_k, single; /* parts of A and B that are contiguous along k, and not aligned */
     int even;               /* the last round may be short: stream-K */
-    int odd;                /* rows of C cannot be stored by 16 bytes */
+    int odd;                /* rows of C cannot be stored by 16 bytes; 2: and more is done */
 } tmm__load;
 
 /* Multiply-adds of a multiprocessor in a clock, by the CUDA C++ Programming Guide's table of
@@ -75,7 +75,7 @@ static inline double tmm__launch_time(const tmm__block_costs *c, const tmm__load
     double k = resident * c->k[resident > 0 ? resident - 1 : 0] + (rounds - resident) * c->k[most];
     k = fmax(k * slower, rounds * least);
     double clocks = c->first + (rounds - 1) * c->more * slower + k * w->k;
-    if (w->odd) clocks += rounds * c->odd;
+    clocks += rounds * c->odd * w->odd;
     clocks = fmax(clocks, w->copied * w->blocks * w->k / (tmm__tuned()->l2 * w->processors));
     double memory = tmm__memory_time(w);
     /* A last round that few multiprocessors have leaves part of memory's speed idle. */

@@ -339,6 +339,91 @@ TMM__DEVICE void tmm__half_store(tmm__half_warp *w, unsigned char *memory, void 
     }
 }
 
+/* beta times 4 x 4 elements of C, 4 rows that are `hop` apart. All are asked for before one is waited for, which a
+   branch between them would do: 33 thousand clocks for a tile of 128 x 256. */
+TMM__DEVICE void tmm__half_old(tmm__xsums4 *old, const TMM_OUT *C, long long hop, bool aligned,
+                               const unsigned *masks, TMM_SCALAR beta)
+{
+    const bool vector = aligned && (masks[0] & masks[1] & masks[2] & masks[3]) == 15;
+    tmm__xouts4 was[4];
+    if (vector) {
+#pragma unroll
+        for (int r = 0; r < 4; r++) was[r] = *(const tmm__xouts4 *)(C + r * hop);
+    } else {
+#pragma unroll
+        for (int n = 0; n < 16; n++) {
+            was[n / 4].v[n % 4] = 0;
+            tmm__xload_if(&was[n / 4].v[n % 4], C + n / 4 * hop + n % 4, masks[n / 4] >> n % 4 & 1);
+        }
+    }
+#pragma unroll
+    for (int n = 0; n < 16; n++)
+        old[n / 4].v[n % 4] = TMM__MUL((TMM_SUM)beta, (TMM_SUM)was[n / 4].v[n % 4]);
+}
+
+/* The same for any C, beta, epilogue, triangle and for partial sums of any N: from row `row` and column `col`
+   on, 4 neighbours of a row to a lane. What C was is asked for 4 rows at a time. */
+TMM__DEVICE void tmm__half_store_any(tmm__half_warp *w, unsigned char *memory, TMM_OUT *C,
+                                     long long ldc, long long row, long long col, long long M,
+                                     long long N, TMM__ALPHA alpha, TMM_SCALAR beta,
+                                     float *partials, const int triangle)
+{
+    enum {
+        PART = TMM__HALF_ROWS / 2,
+        PITCH = PART + 8,
+        LANES = PART / 4, /* of a row */
+        AT_ONCE = 32 / LANES
+    };
+    const int lane = threadIdx.x % 32;
+    float *own = (float *)memory + threadIdx.x / 32 * (16 * PITCH);
+    float *put = own + lane / 4 * PITCH + lane % 4 * 2;
+    const float *get = own + lane / LANES * PITCH + lane % LANES * 4;
+    row += lane / LANES, col += lane % LANES * 4;
+    const unsigned columns = tmm__column_mask(col, 4, 0, N);
+    const bool aligned = ((size_t)C | (size_t)ldc * sizeof(TMM_OUT)) % sizeof(tmm__xouts4) == 0;
+    /* 16 rows after 16 rows, each moved to the place of the first: code for these alone. */
+#pragma unroll 1
+    for (int i = 0; i < PART / 16; i++) {
+#pragma unroll
+        for (int j = 0; j < PART / 4; j++)
+            *(float2 *)(put + j % 2 * 8 * PITCH + j / 2 * 8) =
+                make_float2(w->sum[0][j / 2][j % 2 * 2], w->sum[0][j / 2][j % 2 * 2 + 1]);
+        __syncwarp();
+#pragma unroll 1
+        for (int n = 0; n < 16; n += 4 * AT_ONCE, row += 4 * AT_ONCE) {
+            tmm__xsums4 old[4];
+            unsigned masks[4];
+#pragma unroll
+            for (int r = 0; r < 4; r++) {
+                const long long at = row + r * AT_ONCE;
+                const tmm__xsums4 zeros = {{0, 0, 0, 0}};
+                masks[r] = at < M ? tmm__triangle_mask(triangle, columns, at, col) : 0;
+                old[r] = zeros;
+            }
+            TMM_OUT *const to = C + row * ldc + col;
+            if (partials == NULL && (TMM_SUM)beta != 0)
+                tmm__half_old(old, to, AT_ONCE * ldc, aligned, masks, beta);
+#pragma unroll
+            for (int r = 0; r < 4; r++) {
+                const long long at = row + r * AT_ONCE;
+                const tmm__xsums4 x = *(const tmm__xsums4 *)(get + (n + r * AT_ONCE) * PITCH);
+                if (partials == NULL)
+                    tmm__xstore4(to + r * (AT_ONCE * ldc), at, col, aligned && masks[r] == 15,
+                                 masks[r], alpha, old[r].v, x.v);
+                else
+                    for (int j = 0; j < 4; j++)
+                        if (masks[r] >> j & 1) partials[at * N + col + j] = x.v[j];
+            }
+        }
+        __syncwarp();
+#pragma unroll
+        for (int below = 1; below < PART / 16; below++)
+#pragma unroll
+            for (int j = 0; j < PART / 2; j++)
+                w->sum[below - 1][j / 4][j % 4] = w->sum[below][j / 4][j % 4];
+    }
+}
+
 /* ============================== KERNEL TENSOR HALF ============================================ */
 /* Elements of 16 bits on tensor cores, sums in float. 2 x 4 warps, or 2 x 2, have a tile of C; each has
    64 x 64 of it, or 32 x 32, in registers, as 16 x 8 parts:
@@ -472,56 +557,15 @@ TMM_KERNEL void __launch_bounds__(tmm__half_threads, TMM__HALF_BLOCKS)
 #ifdef TMM_EPILOGUE
     rows_of_16 = rows_of_16 && partial;
 #endif
-    if (rows_of_16) {
-        __syncthreads(); /* all have read their last fragments */
-        if (partial)
-            tmm__half_store(&w, tmm__memory, partials + row1 * N + col0_of, N, M - row1,
-                            N - col0_of, 1, 1);
-        else
-            tmm__half_store(&w, tmm__memory, C + row1 * ldc + col0_of, ldc, M - row1, N - col0_of,
-                            (TMM_SUM)TMM__FACTOR(alpha), 0);
-        return;
-    }
-    const bool aligned = ((size_t)C | (size_t)ldc * sizeof(TMM_OUT)) % (2 * sizeof(TMM_OUT)) == 0;
-    const long long col1 = tile_col + col0 + lane % 4 * 2;
-    /* 16 rows after 16 rows, each moved to the place of the first: code for these alone. */
-#pragma unroll 1
-    for (int i = 0; i < DOWN; i++) {
-#pragma unroll
-        for (int h = 0; h < 2; h++) {
-            const long long row = tile_row + row0 + 16 * i + 8 * h + lane / 4;
-            if (row >= M) return;
-            /* Of the diagonal, as far as it counts. */
-            const int below = row - col1 > 1024 ? 1024 : row < col1 ? -1 : (int)(row - col1);
-            tmm__xouts2 old[ACROSS];
-#pragma unroll
-            for (int j = 0; j < ACROSS; j++) {
-                const long long col = col1 + 8 * j;
-                const unsigned mask =
-                    tmm__triangle_mask(triangle, tmm__column_mask(col, 2, 0, N), below, 8 * j);
-                if (partials != NULL) {
-                    for (int n = 0; n < 2; n++)
-                        if (mask >> n & 1) partials[row * N + col + n] = w.sum[0][j][2 * h + n];
-                } else if ((TMM_SUM)beta != 0) {
-                    old[j] = tmm__xload2(C + row * ldc + col, aligned, mask);
-                }
-            }
-            if (partials != NULL) continue;
-#pragma unroll
-            for (int j = 0; j < ACROSS; j++) {
-                const long long col = col1 + 8 * j;
-                const unsigned mask =
-                    tmm__triangle_mask(triangle, tmm__column_mask(col, 2, 0, N), below, 8 * j);
-                tmm__xstore2(C + row * ldc + col, row, col, aligned, mask, alpha, beta, old[j],
-                             &w.sum[0][j][2 * h]);
-            }
-        }
-#pragma unroll
-        for (int below = 1; below < DOWN; below++)
-#pragma unroll
-            for (int j = 0; j < ACROSS; j++)
-#pragma unroll
-                for (int n = 0; n < 4; n++) w.sum[below - 1][j][n] = w.sum[below][j][n];
-    }
+    __syncthreads(); /* all have read their last fragments */
+    if (!rows_of_16)
+        tmm__half_store_any(&w, tmm__memory, C, ldc, row1, col0_of, M, N, alpha, beta, partials,
+                            triangle);
+    else if (partial)
+        tmm__half_store(&w, tmm__memory, partials + row1 * N + col0_of, N, M - row1, N - col0_of, 1,
+                        1);
+    else
+        tmm__half_store(&w, tmm__memory, C + row1 * ldc + col0_of, ldc, M - row1, N - col0_of,
+                        (TMM_SUM)TMM__FACTOR(alpha), 0);
 }
 #endif
