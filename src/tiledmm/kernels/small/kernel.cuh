@@ -93,8 +93,11 @@ TMM__DEVICE void tmm__small_copy(TMM_TYPE *tile, int ld, int lines, const TMM_TY
         for (int i = 0; i < 8 * across / 32; i++) {
             int k = i * 32 / across;
             int valid = full ? TMM__WIDE : k < k_left ? size : 0;
-            tmm__copy_zfill(&tile[k * ld], x, TMM__WIDE * sizeof(TMM_TYPE),
-                            valid * (int)sizeof(TMM_TYPE));
+            if (sizeof(TMM_TYPE) == 8)
+                tmm__copy_near(&tile[k * ld], x, valid * (int)sizeof(TMM_TYPE), true);
+            else
+                tmm__copy_zfill(&tile[k * ld], x, TMM__WIDE * sizeof(TMM_TYPE),
+                                valid * (int)sizeof(TMM_TYPE));
             x += step;
         }
     } else if (mode == TMM__ALONG_K) {

@@ -98,7 +98,7 @@ TMM__DEVICE void tmm__xcopy_pass(char *stage, int to, int half, const char *from
     if (near < 0)
         tmm__copy_async(stage + place, from, 8 * width, valid);
     else
-        tmm__copy_near(stage + place, from, valid, near);
+        tmm__copy_near(stage + place, from, valid ? 16 : 0, near);
 }
 
 /* What a thread copies and reads of any tile. */
