@@ -9163,7 +9163,8 @@ typedef struct alignas(sizeof(TMM_SUM) * TMM__SMALL_WIDTH < 16 ? sizeof(TMM_SUM)
    tile[k][line] with rows of ld. x and tile are this lane's first places. `step` leads from one of
    its copies to the next in memory. `full`: all of it exists; otherwise lines_left and k_left count
    what exists from the first place on, and the rest is filled with zeros. A lane copies
-     VECTORS      wide copies along the lines, where they are contiguous and aligned
+     VECTORS      wide copies along the lines, where they are contiguous and aligned. Of doubles they
+                  go through L1: where one operand is thin, all warps ask for its few lines at once
      ALONG_K      single elements, 8 lanes along k and 4 below each other: transposed
      ALONG_LINES  single elements, 16 lanes along the lines and 2 along k */
 TMM__DEVICE void tmm__small_copy(TMM_TYPE *tile, int ld, int lines, const TMM_TYPE *x,
@@ -10629,7 +10630,7 @@ TMM_KERNEL void __launch_bounds__(TMM__NARROW_THREADS, 2)
 /* Doubles on tensor cores, which round by IEEE 754. Each element of C is the same chain of
    multiply-adds, in ascending k, as in the other kernels.
 
-   Tiles of C, and their warps; a warp has 4 x 4, 2 x 4 or 1 x 4 matrices of 16 x 8
+   Tiles of C, and their warps; a warp has 4 x 4, 3 x 4, 2 x 4 or 1 x 4 matrices of 16 x 8
    (tmm__mma_double). Of such a matrix a lane owns two neighbours in each of two rows; its four sums
    are c0 c1, c2 c3:
       128 x 128, for large C    64 x 64       a matrix; its lanes, L0 to L31
@@ -10647,6 +10648,7 @@ TMM_KERNEL void __launch_bounds__(TMM__NARROW_THREADS, 2)
                                | w2 | w3 | 16      |  : |
                                +----+----+         | w3 |
                                  32   32           +----+
+   96 x 128, for one or two rows of tiles that it fits, is as the first, with 48 rows to a warp.
    On a multiprocessor there is one block of the first, three of the second, and four of the third.
    Only the third's way is known at run time (tall).
 
@@ -10682,8 +10684,8 @@ TMM_KERNEL void __launch_bounds__(TMM__NARROW_THREADS, 2)
    Then a tile that lies inside C is stored without predicates: with K = 64 as many instructions found
    places as multiplied.
 
-   Tiles are divided, and their partial tiles added, as in KERNEL PIPELINED; but only large tiles
-   are moved back inside; of others the lines that lie outside are not copied. Clusters have 2 to 8
+   Tiles are divided, and their partial tiles added, as in KERNEL PIPELINED; but only those of
+   128 x 128 are moved back inside; of others the lines outside are not copied. Clusters have 2 to 8
    blocks, and small tiles. Or each block has a whole tile, and only those of a last, short wave are
    split along k, among the last s.streamk_blocks blocks. Bands have 8 rows of tiles: tiles at work
    at a time form about a square.
