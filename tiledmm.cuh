@@ -18668,10 +18668,11 @@ static inline void tmm__xtensor_tiles(tmm__plan *c, const tmm__xproduct *p, int 
     c->kernel = NULL;
     const int short_last = tmm__xtensor_short_last(c, p);
     /* The numbers of tall tiles, and of packed operands, go on from these. */
-    enum { COUNT = (int)(sizeof instances / sizeof *instances), SIZE = 8, TALL = 4, PACKED = 8 };
+    enum { COUNT = (int)(sizeof instances / sizeof *instances), SIZE = 8 };
+    const int turned = 4, filled = 8;
     for (int n = 0; n < 2 * COUNT; n++) {
         const int tall = n >= COUNT; /* the tile turned */
-        const int number = n % COUNT + (tall ? TALL : 0);
+        const int number = n % COUNT + (tall ? turned : 0);
         const tmm__tensor_instance *i = &instances[n % COUNT];
         const int tile_m = tall ? i->tile_n : i->tile_m, tile_n = tall ? i->tile_m : i->tile_n;
         if (tall && !i->turns) continue;
@@ -18690,7 +18691,7 @@ static inline void tmm__xtensor_tiles(tmm__plan *c, const tmm__xproduct *p, int 
         d.steps = (int)((p->K + TMM__TENSOR_DEPTH - 1) / TMM__TENSOR_DEPTH);
         d.processors = device->processors;
         d.cut_k = p->batch == 1 && (p->allowed & TMM__CUT_K);
-        one.instance = number + (packed ? PACKED : 0), one.kernel = i->kernel;
+        one.instance = number + (packed ? filled : 0), one.kernel = i->kernel;
         one.tile_m = tile_m, one.tile_n = tile_n, one.threads = 32 * i->warps;
         one.bytes = TMM__TENSOR_BYTES(tile_m, tile_n);
         d.load = tmm__xload(&q, TMM__COST_TENSOR, tile_m, tile_n);
@@ -18716,7 +18717,7 @@ static inline void tmm__xtensor_tiles(tmm__plan *c, const tmm__xproduct *p, int 
         one.s.is_tall = tall, one.off_sectors = i->turns ? short_last : near;
         /* Where both ways of a tile should take as long, the one that has all rows of C, if it can:
            then B comes once, to one block. */
-        const int same = tall && c->kernel != NULL && c->instance % PACKED == number - TALL;
+        const int same = tall && c->kernel != NULL && c->instance % filled == number - turned;
         const double margin = same && p->M <= tile_m && p->M <= p->N ? 1.01 : 1;
         if (c->kernel == NULL || one.time < margin * c->time) *c = one;
     }
