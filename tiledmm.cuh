@@ -1098,19 +1098,20 @@ TMM__DEVICE void tmm__copy_async(void *shared, const void *global, int bytes, bo
     tmm__copy_zfill(shared, global, bytes, valid ? bytes : 0);
 }
 
-/* 16 bytes, through L1 if `near`: it keeps the sectors of L2 that the next copies ask for again. */
-TMM__DEVICE void tmm__copy_near(void *shared, const void *global, bool valid, bool near)
+/* 16 bytes of which `valid` are read, through L1 if `near`: it keeps the sectors of L2 that the next
+   copies ask for again. */
+TMM__DEVICE void tmm__copy_near(void *shared, const void *global, int valid, bool near)
 {
 #if TMM__ASYNC
     asm volatile("{\n.reg .pred p;\nsetp.ne.s32 p, %3, 0;\n"
                  "@p cp.async.ca.shared.global.L2::128B [%0], [%1], 16, %2;\n"
                  "@!p cp.async.cg.shared.global.L2::128B [%0], [%1], 16, %2;\n}" ::"r"(
                      (unsigned)__cvta_generic_to_shared(shared)),
-                 "l"(global), "r"(valid ? 16 : 0), "r"((int)near)
+                 "l"(global), "r"(valid), "r"((int)near)
                  : "memory");
 #else
     (void)near;
-    tmm__copy_async(shared, global, 16, valid);
+    tmm__copy_zfill(shared, global, 16, valid);
 #endif
 }
 
@@ -1796,7 +1797,8 @@ enum { TMM__TENSOR_PITCH = 40 }; /* of 32 columns of C in shared memory: no bank
     _(1, 128x128, 4, 4, 2, 1) \
     _(2, 64x64, 2, 2, 2, 3)   \
     _(3, any, 2, 2, 1, 3)     \
-    _(4, 32x64, 2, 1, 2, 4)
+    _(4, 32x64, 2, 1, 2, 4)   \
+    _(5, 96x128, 4, 3, 2, 1)
 #define TMM__TENSOR_WARPS  (TMM__TENSOR_LIST(TMM__VALUE_1) 0)
 #define TMM__TENSOR_DOWN   (TMM__TENSOR_LIST(TMM__VALUE_2) 0)
 #define TMM__TENSOR_WIDTH  (TMM__TENSOR_LIST(TMM__VALUE_3) 0)
@@ -1975,7 +1977,7 @@ enum {
     TMM__TUNED_SMALL = 4,
     TMM__TUNED_SKINNY = 4,
     TMM__TUNED_PIPELINED = 2,
-    TMM__TUNED_TENSOR = 4,
+    TMM__TUNED_TENSOR = 5,
     TMM__TUNED_FLOAT = 4,
     TMM__TUNED_THIN = 4,
     TMM__TUNED_HALF = 3
@@ -2331,31 +2333,13 @@ static const tmm__costs tmm__measured = {
     {
         /* tensor */
         {
-            /* instances, block: first, more, k of 1, 2, 3 and more blocks, along_k, single, odd */
-            {
-                128,                                                  /* tile_m */
-                128,                                                  /* tile_n */
-                2,                                                    /* width */
-                {10600, 15000, {130, 126, 134, 137}, 0, 0.05, 15000}, /* block */
-            },
-            {
-                64,                                                      /* tile_m */
-                64,                                                      /* tile_n */
-                2,                                                       /* width */
-                {3700, 1900, {42.5, 34.4, 37.7, 33.5}, 0.02, 0.1, 2280}, /* block */
-            },
-            {
-                64,                                                /* tile_m */
-                64,                                                /* tile_n */
-                1,                                                 /* width */
-                {4580, 2120, {47.5, 43.9, 45.4, 44.5}, 0, 0, 900}, /* block */
-            },
-            {
-                32,                                                      /* tile_m */
-                64,                                                      /* tile_n */
-                2,                                                       /* width */
-                {4120, 1340, {25.4, 18.7, 21.8, 19.4}, 0.02, 0.2, 1390}, /* block */
-            },
+            /* instances: tile_m, tile_n, width, block (first, more, k of 1, 2, 3 and more blocks,
+               along_k, single, odd) */
+            {128, 128, 2, {10600, 15000, {130, 126, 134, 137}, 0, 0.05, 15000}},  /* 128 x 128 */
+            {64, 64, 2, {3700, 1900, {42.5, 34.4, 37.7, 33.5}, 0.02, 0.1, 2280}}, /* 64 x 64 */
+            {64, 64, 1, {4580, 2120, {47.5, 43.9, 45.4, 44.5}, 0, 0, 900}},       /* any */
+            {32, 64, 2, {4120, 1340, {25.4, 18.7, 21.8, 19.4}, 0.02, 0.2, 1390}}, /* 32 x 64 */
+            {96, 128, 2, {8000, 11500, {102, 100, 104, 106}, 0, 0.05, 12000}},    /* 96 x 128 */
         },
         0.72,  /* copied */
         7890,  /* slices */
@@ -4053,6 +4037,8 @@ static inline void tmm__write_cut(tmm__text *t, const tmm__plan *plan)
                                        "even shares for all blocks"};
     if (plan->cut == TMM__PLAN_EVEN)
         tmm__write(t, ", k in %s", cuts[plan->cut]);
+    else if (plan->cut == TMM__PLAN_LAST_ROUND && plan->slices == 1)
+        tmm__write(t, ", k of the last tiles in %s", cuts[TMM__PLAN_EVEN]);
     else if (plan->slices > 1)
         tmm__write(t, ", k in %d %s", plan->slices, cuts[plan->cut]);
     if (plan->pitchA + plan->pitchB > 0)
@@ -4260,33 +4246,36 @@ static inline void tmm__plan_tensor_clusters(tmm__plan *plan, const tmm__divisio
     }
 }
 
-/* Whole tiles but for those of a last, short round: of these so many slices each that all run at once,
-   if that should take less than the plan so far. The block with the first one adds up the others. Small
-   tiles gain where a round of all blocks that fit is full, and few tiles are left; after four such
-   rounds their blocks no longer end together. */
+/* Whole tiles but for those of a last, short round, if that should take less than the plan so far: of
+   these so many slices each that all run at once; or, where large ones are too many for two slices, even
+   shares for all blocks. The block with the first part of a tile adds up the others. Small tiles gain
+   where a round of all blocks that fit is full, and few tiles are left; after four such rounds their
+   blocks no longer end together. */
 static inline void tmm__plan_tensor_last(tmm__plan *plan, const tmm__tensor_instance *i,
                                          const tmm__division *d, const tmm__block_costs *costs)
 {
     const tmm__costs *t = tmm__tuned();
-    const int tiles = d->tiles_down * d->tiles_across, steps = d->steps;
+    const int tiles = d->tiles_down * d->tiles_across, steps = d->steps, large = i->blocks == 1;
     const int resident = i->blocks * d->processors, rest = tiles % d->processors;
-    const int slices = rest > 0 ? (int)tmm__min(resident / rest, TMM__MOST_SLICES) : 1;
-    if (i->blocks > 1 && (slices < 5 || tiles > 4 * resident)) return;
-    if (tiles <= resident || slices < 2 || steps < 8 * slices || (long long)rest * steps > INT_MAX)
-        return;
+    if (tiles <= resident || rest == 0 || (long long)rest * steps > INT_MAX) return;
+    const int slices = (int)tmm__min(resident / rest, TMM__MOST_SLICES), even = slices < 2;
+    const int blocks = even ? d->processors : rest * slices;
+    if (!large && (slices < 5 || tiles > 4 * resident)) return;
+    if ((double)rest * steps < 8.0 * blocks) return;
     tmm__load load = d->load;
     load.blocks = tiles - rest;
     const double of_large = (double)i->tile_m * i->tile_n / (128 * 128);
-    const double share = i->blocks == 1 ? 1.0 / slices : (double)rest / d->processors;
-    const double clocks = costs->k[TMM__MOST_RESIDENT] * (int)TMM__TENSOR_DEPTH * steps * share +
-                          i->blocks * costs->more + t->tensor.last +
-                          t->tensor.last_slice * of_large * (slices - 1);
+    const double share = (double)rest / (large ? blocks : d->processors);
+    const double k = steps * share * (even ? t->tensor.even_step : 1) * (int)TMM__TENSOR_DEPTH;
+    const double sums = even ? (double)blocks / rest + 1 : slices - 1; /* to add to the first */
+    const double clocks = costs->k[TMM__MOST_RESIDENT] * k + i->blocks * costs->more +
+                          t->tensor.last + t->tensor.last_slice * of_large * sums;
     if (!tmm__is_faster(plan, TMM__PLAN_LAST_ROUND, slices,
                         tmm__launch_time(costs, &load) + tmm__in_nanoseconds(clocks)))
         return;
-    plan->blocks = tiles - rest + rest * slices;
+    plan->blocks = tiles - rest + blocks;
     plan->s.streamk_tiles = rest;
-    plan->s.streamk_blocks = rest * slices;
+    plan->s.streamk_blocks = blocks;
     plan->s.reduce = plan->s.cluster = 0;
 }
 
@@ -9199,7 +9188,8 @@ typedef struct alignas(sizeof(TMM_SUM) * TMM__SMALL_WIDTH < 16 ? sizeof(TMM_SUM)
    tile[k][line] with rows of ld. x and tile are this lane's first places. `step` leads from one of
    its copies to the next in memory. `full`: all of it exists; otherwise lines_left and k_left count
    what exists from the first place on, and the rest is filled with zeros. A lane copies
-     VECTORS      wide copies along the lines, where they are contiguous and aligned
+     VECTORS      wide copies along the lines, where they are contiguous and aligned. Of doubles they
+                  go through L1: where one operand is thin, all warps ask for its few lines at once
      ALONG_K      single elements, 8 lanes along k and 4 below each other: transposed
      ALONG_LINES  single elements, 16 lanes along the lines and 2 along k */
 TMM__DEVICE void tmm__small_copy(TMM_TYPE *tile, int ld, int lines, const TMM_TYPE *x,
@@ -9212,8 +9202,11 @@ TMM__DEVICE void tmm__small_copy(TMM_TYPE *tile, int ld, int lines, const TMM_TY
         for (int i = 0; i < 8 * across / 32; i++) {
             int k = i * 32 / across;
             int valid = full ? TMM__WIDE : k < k_left ? size : 0;
-            tmm__copy_zfill(&tile[k * ld], x, TMM__WIDE * sizeof(TMM_TYPE),
-                            valid * (int)sizeof(TMM_TYPE));
+            if (sizeof(TMM_TYPE) == 8)
+                tmm__copy_near(&tile[k * ld], x, valid * (int)sizeof(TMM_TYPE), true);
+            else
+                tmm__copy_zfill(&tile[k * ld], x, TMM__WIDE * sizeof(TMM_TYPE),
+                                valid * (int)sizeof(TMM_TYPE));
             x += step;
         }
     } else if (mode == TMM__ALONG_K) {
@@ -10662,7 +10655,7 @@ TMM_KERNEL void __launch_bounds__(TMM__NARROW_THREADS, 2)
 /* Doubles on tensor cores, which round by IEEE 754. Each element of C is the same chain of
    multiply-adds, in ascending k, as in the other kernels.
 
-   Tiles of C, and their warps; a warp has 4 x 4, 2 x 4 or 1 x 4 matrices of 16 x 8
+   Tiles of C, and their warps; a warp has 4 x 4, 3 x 4, 2 x 4 or 1 x 4 matrices of 16 x 8
    (tmm__mma_double). Of such a matrix a lane owns two neighbours in each of two rows; its four sums
    are c0 c1, c2 c3:
       128 x 128, for large C    64 x 64       a matrix; its lanes, L0 to L31
@@ -10680,6 +10673,7 @@ TMM_KERNEL void __launch_bounds__(TMM__NARROW_THREADS, 2)
                                | w2 | w3 | 16      |  : |
                                +----+----+         | w3 |
                                  32   32           +----+
+   96 x 128, for one or two rows of tiles that it fits, is as the first, with 48 rows to a warp.
    On a multiprocessor there is one block of the first, three of the second, and four of the third.
    Only the third's way is known at run time (tall).
 
@@ -10715,8 +10709,8 @@ TMM_KERNEL void __launch_bounds__(TMM__NARROW_THREADS, 2)
    Then a tile that lies inside C is stored without predicates: with K = 64 as many instructions found
    places as multiplied.
 
-   Tiles are divided, and their partial tiles added, as in KERNEL PIPELINED; but only large tiles
-   are moved back inside; of others the lines that lie outside are not copied. Clusters have 2 to 8
+   Tiles are divided, and their partial tiles added, as in KERNEL PIPELINED; but only those of
+   128 x 128 are moved back inside; of others the lines outside are not copied. Clusters have 2 to 8
    blocks, and small tiles. Or each block has a whole tile, and only those of a last, short wave are
    split along k, among the last s.streamk_blocks blocks. Bands have 8 rows of tiles: tiles at work
    at a time form about a square.
@@ -10755,7 +10749,7 @@ TMM__DEVICE void tmm__xcopy_pass(char *stage, int to, int half, const char *from
     if (near < 0)
         tmm__copy_async(stage + place, from, 8 * width, valid);
     else
-        tmm__copy_near(stage + place, from, valid, near);
+        tmm__copy_near(stage + place, from, valid ? 16 : 0, near);
 }
 
 /* What a thread copies and reads of any tile. */
@@ -18882,31 +18876,38 @@ static inline void tmm__xtensor_tiles(tmm__plan *c, const tmm__xproduct *p, int 
     if (c->pitchB > 0) q.csB = 1, q.rsB = c->pitchB;
     c->kernel = NULL;
     const int short_last = tmm__xtensor_short_last(c, p);
+    /* The numbers of tall tiles, and of packed operands, go on from these. */
     enum { COUNT = (int)(sizeof instances / sizeof *instances), SIZE = 8 };
+    const int turned = 4, filled = 8;
     for (int n = 0; n < 2 * COUNT; n++) {
         const int tall = n >= COUNT; /* the tile turned */
+        const int number = n % COUNT + (tall ? turned : 0);
         const tmm__tensor_instance *i = &instances[n % COUNT];
         const int tile_m = tall ? i->tile_n : i->tile_m, tile_n = tall ? i->tile_m : i->tile_n;
         if (tall && !i->turns) continue;
         tmm__division d;
         tmm__plan one = *c;
-        int large = tile_m > 64 || tile_n > 64; /* it takes no operands smaller than its tile */
+        const int large = tile_m > 64 || tile_n > 64;
+        const int inside = tile_m > 96; /* it takes no operands smaller than its tile */
         const int small = (p->M < tile_m && c->pitchA == 0) || (p->N < tile_n && c->pitchB == 0);
-        if ((i->width == 2) != wide || (large && small)) continue;
+        if ((i->width == 2) != wide || (inside && small)) continue;
+        /* 96 x 128 is for one or two rows of tiles that have hardly fewer. */
+        const int fills = p->M <= 2 * 96 && (p->M - 1) % 96 >= 64 && !packed && !TMM__TRIANGLE(p);
+        if (tile_m == 96 && !fills) continue;
         if (TMM__TENSOR_BYTES(tile_m, tile_n) > device->shared) continue;
         memset(&d, 0, sizeof d);
         tmm__divide(&d, TMM__TRIANGLE(p), p->M, p->N, tile_m, tile_n);
         d.steps = (int)((p->K + TMM__TENSOR_DEPTH - 1) / TMM__TENSOR_DEPTH);
         d.processors = device->processors;
         d.cut_k = p->batch == 1 && (p->allowed & TMM__CUT_K);
-        one.instance = n + (packed ? 2 * COUNT : 0), one.kernel = i->kernel;
+        one.instance = number + (packed ? filled : 0), one.kernel = i->kernel;
         one.tile_m = tile_m, one.tile_n = tile_n, one.threads = 32 * i->warps;
         one.bytes = TMM__TENSOR_BYTES(tile_m, tile_n);
         d.load = tmm__xload(&q, TMM__COST_TENSOR, tile_m, tile_n);
         if (!large && d.cut_k) /* a multiprocessor has one of their blocks */
             d.clusters =
                 tmm__clusters(i->kernel, device->shared / 2, tile_m * tile_n / 512, 4 * SIZE);
-        if (!large) { /* what lies outside is not copied; a triangle's tiles are folded: d has others */
+        if (!inside) { /* what lies outside is not copied; a triangle's tiles are folded: d has others */
             const tmm__tiling all = tmm__tile(0, p->M, p->N, tile_m, tile_n);
             d.load.copied = (int)SIZE * ((double)p->M / all.down + (double)p->N / all.across);
         }
@@ -18921,11 +18922,11 @@ static inline void tmm__xtensor_tiles(tmm__plan *c, const tmm__xproduct *p, int 
         one.time +=
             tmm__power_time((double)p->M * p->N * p->K * p->batch * (TMM__TRIANGLE(p) ? 0.5 : 1),
                             tile_m * tile_n, d.load.copied);
-        one.time = TMM__TENSOR_GUESS(p->M, n, one.time);
+        one.time = TMM__TENSOR_GUESS(p->M, number, one.time);
         one.s.is_tall = tall, one.off_sectors = i->turns ? short_last : near;
         /* Where both ways of a tile should take as long, the one that has all rows of C, if it can:
            then B comes once, to one block. */
-        const int same = tall && c->kernel != NULL && c->instance % (2 * COUNT) == n - COUNT;
+        const int same = tall && c->kernel != NULL && c->instance % filled == number - turned;
         const double margin = same && p->M <= tile_m && p->M <= p->N ? 1.01 : 1;
         if (c->kernel == NULL || one.time < margin * c->time) *c = one;
     }

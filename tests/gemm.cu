@@ -21,7 +21,8 @@
 enum { CUT_WHOLE = 0, CUT_CLUSTERS = 3, CUT_LAST_ROUND = 4 };
 static int clusters_wanted, clusters_seen;
 static int whole_wanted, whole_seen; /* tiles of that instance; how often there were */
-static int last_wanted, last_seen;   /* the same, but the last tiles cut; in so many slices */
+/* The same, but the last tiles cut; in so many slices. Of instance 0 in even shares alone. */
+static int last_wanted = -1, last_seen;
 static inline double plan_guess(int instance, int cut, int slices, double time)
 {
     if (whole_wanted) {
@@ -29,8 +30,9 @@ static inline double plan_guess(int instance, int cut, int slices, double time)
         whole_seen += is;
         return is ? time : 1e30;
     }
-    if (last_wanted) {
-        const int is = cut == CUT_LAST_ROUND && instance == last_wanted;
+    if (last_wanted >= 0) {
+        const int is =
+            cut == CUT_LAST_ROUND && instance == last_wanted && (instance || slices == 1);
         if (is) last_seen = slices;
         return is ? time : 1e30;
     }
@@ -736,6 +738,18 @@ static void F(test_thin)(void)
     }
     tap_ok(wrong == 0 && whole_seen == 8, "%s tensor: 128 x 128 for fewer lines, packed: %d of 8",
            STRING(T) " (tmm_" STRING(LETTER) "gemm)", whole_seen);
+    wrong = whole_seen = 0;
+    for (int n = 0; n < 8; n++) {
+        const int op = n % 4;
+        const test_case c = {
+            (n / 4 ? 162 : 66) + 8 * op, n % 2 ? 70 : 190, 34 + 20 * op, 2, n % 2 ? 0.5 : 0, 2, 2};
+        whole_wanted = 4;
+        wrong += F(test_tensor)(&c, op);
+        whole_wanted = 0;
+    }
+    tap_ok(wrong == 0 && whole_seen == 8,
+           "%s tensor: 96 x 128 for one or two rows of tiles: %d of 8",
+           STRING(T) " (tmm_" STRING(LETTER) "gemm)", whole_seen);
 }
 
 /* KERNEL TENSOR with tiles of 64 x 64, by copies of 16 and of 8 bytes, of 32 x 64 and 64 x 32: as many
@@ -761,10 +775,23 @@ static void F(test_last_round)(void)
                              odd};
         last_wanted = instance, last_seen = 0;
         wrong += F(test_tensor)(&c, op);
-        last_wanted = 0;
+        last_wanted = -1;
         seen += last_seen == slices;
     }
     tap_ok(wrong == 0 && seen == 8, "%s tensor: small tiles of a last round in slices, %lld of 8",
+           STRING(T) " (tmm_" STRING(LETTER) "gemm)", seen);
+    const int rest = processors > 2 ? processors / 2 + 1 : 0;
+    wrong = seen = 0;
+    for (int n = 0; n < 4 && rest > 0; n++) {
+        const test_case c = {
+            128ll * (processors + rest) - 6 * n, 128, 16 * 17 + 6, 2, n % 2 ? 0.5 : 0, 2 * n, 0};
+        last_wanted = 0, last_seen = 0;
+        wrong += F(test_tensor)(&c, n);
+        last_wanted = -1;
+        seen += last_seen == 1;
+    }
+    tap_ok(wrong == 0 && seen == (rest > 0 ? 4 : 0),
+           "%s tensor: 128 x 128, the last round in even shares, %lld of 4",
            STRING(T) " (tmm_" STRING(LETTER) "gemm)", seen);
 }
 

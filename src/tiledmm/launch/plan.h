@@ -136,6 +136,8 @@ static inline void tmm__write_cut(tmm__text *t, const tmm__plan *plan)
                                        "even shares for all blocks"};
     if (plan->cut == TMM__PLAN_EVEN)
         tmm__write(t, ", k in %s", cuts[plan->cut]);
+    else if (plan->cut == TMM__PLAN_LAST_ROUND && plan->slices == 1)
+        tmm__write(t, ", k of the last tiles in %s", cuts[TMM__PLAN_EVEN]);
     else if (plan->slices > 1)
         tmm__write(t, ", k in %d %s", plan->slices, cuts[plan->cut]);
     if (plan->pitchA + plan->pitchB > 0)

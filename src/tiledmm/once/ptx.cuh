@@ -58,19 +58,20 @@ TMM__DEVICE void tmm__copy_async(void *shared, const void *global, int bytes, bo
     tmm__copy_zfill(shared, global, bytes, valid ? bytes : 0);
 }
 
-/* 16 bytes, through L1 if `near`: it keeps the sectors of L2 that the next copies ask for again. */
-TMM__DEVICE void tmm__copy_near(void *shared, const void *global, bool valid, bool near)
+/* 16 bytes of which `valid` are read, through L1 if `near`: it keeps the sectors of L2 that the next
+   copies ask for again. */
+TMM__DEVICE void tmm__copy_near(void *shared, const void *global, int valid, bool near)
 {
 #if TMM__ASYNC
     asm volatile("{\n.reg .pred p;\nsetp.ne.s32 p, %3, 0;\n"
                  "@p cp.async.ca.shared.global.L2::128B [%0], [%1], 16, %2;\n"
                  "@!p cp.async.cg.shared.global.L2::128B [%0], [%1], 16, %2;\n}" ::"r"(
                      (unsigned)__cvta_generic_to_shared(shared)),
-                 "l"(global), "r"(valid ? 16 : 0), "r"((int)near)
+                 "l"(global), "r"(valid), "r"((int)near)
                  : "memory");
 #else
     (void)near;
-    tmm__copy_async(shared, global, 16, valid);
+    tmm__copy_zfill(shared, global, 16, valid);
 #endif
 }
 

@@ -46,7 +46,7 @@ enum {
     TMM__TUNED_SMALL = 4,
     TMM__TUNED_SKINNY = 4,
     TMM__TUNED_PIPELINED = 2,
-    TMM__TUNED_TENSOR = 4,
+    TMM__TUNED_TENSOR = 5,
     TMM__TUNED_FLOAT = 4,
     TMM__TUNED_THIN = 4,
     TMM__TUNED_HALF = 3
@@ -402,31 +402,13 @@ static const tmm__costs tmm__measured = {
     {
         /* tensor */
         {
-            /* instances, block: first, more, k of 1, 2, 3 and more blocks, along_k, single, odd */
-            {
-                128,                                                  /* tile_m */
-                128,                                                  /* tile_n */
-                2,                                                    /* width */
-                {10600, 15000, {130, 126, 134, 137}, 0, 0.05, 15000}, /* block */
-            },
-            {
-                64,                                                      /* tile_m */
-                64,                                                      /* tile_n */
-                2,                                                       /* width */
-                {3700, 1900, {42.5, 34.4, 37.7, 33.5}, 0.02, 0.1, 2280}, /* block */
-            },
-            {
-                64,                                                /* tile_m */
-                64,                                                /* tile_n */
-                1,                                                 /* width */
-                {4580, 2120, {47.5, 43.9, 45.4, 44.5}, 0, 0, 900}, /* block */
-            },
-            {
-                32,                                                      /* tile_m */
-                64,                                                      /* tile_n */
-                2,                                                       /* width */
-                {4120, 1340, {25.4, 18.7, 21.8, 19.4}, 0.02, 0.2, 1390}, /* block */
-            },
+            /* instances: tile_m, tile_n, width, block (first, more, k of 1, 2, 3 and more blocks,
+               along_k, single, odd) */
+            {128, 128, 2, {10600, 15000, {130, 126, 134, 137}, 0, 0.05, 15000}},  /* 128 x 128 */
+            {64, 64, 2, {3700, 1900, {42.5, 34.4, 37.7, 33.5}, 0.02, 0.1, 2280}}, /* 64 x 64 */
+            {64, 64, 1, {4580, 2120, {47.5, 43.9, 45.4, 44.5}, 0, 0, 900}},       /* any */
+            {32, 64, 2, {4120, 1340, {25.4, 18.7, 21.8, 19.4}, 0.02, 0.2, 1390}}, /* 32 x 64 */
+            {96, 128, 2, {8000, 11500, {102, 100, 104, 106}, 0, 0.05, 12000}},    /* 96 x 128 */
         },
         0.72,  /* copied */
         7890,  /* slices */

@@ -80,7 +80,8 @@ typedef struct alignas(sizeof(TMM_SUM) * TMM__SMALL_WIDTH < 16 ? sizeof(TMM_SUM)
    tile[k][line] with rows of ld. x and tile are this lane's first places. `step` leads from one of
    its copies to the next in memory. `full`: all of it exists; otherwise lines_left and k_left count
    what exists from the first place on, and the rest is filled with zeros. A lane copies
-     VECTORS      wide copies along the lines, where they are contiguous and aligned
+     VECTORS      wide copies along the lines, where they are contiguous and aligned. Of doubles they
+                  go through L1: where one operand is thin, all warps ask for its few lines at once
      ALONG_K      single elements, 8 lanes along k and 4 below each other: transposed
      ALONG_LINES  single elements, 16 lanes along the lines and 2 along k */
 TMM__DEVICE void tmm__small_copy(TMM_TYPE *tile, int ld, int lines, const TMM_TYPE *x,
@@ -93,8 +94,11 @@ TMM__DEVICE void tmm__small_copy(TMM_TYPE *tile, int ld, int lines, const TMM_TY
         for (int i = 0; i < 8 * across / 32; i++) {
             int k = i * 32 / across;
             int valid = full ? TMM__WIDE : k < k_left ? size : 0;
-            tmm__copy_zfill(&tile[k * ld], x, TMM__WIDE * sizeof(TMM_TYPE),
-                            valid * (int)sizeof(TMM_TYPE));
+            if (sizeof(TMM_TYPE) == 8)
+                tmm__copy_near(&tile[k * ld], x, valid * (int)sizeof(TMM_TYPE), true);
+            else
+                tmm__copy_zfill(&tile[k * ld], x, TMM__WIDE * sizeof(TMM_TYPE),
+                                valid * (int)sizeof(TMM_TYPE));
             x += step;
         }
     } else if (mode == TMM__ALONG_K) {

@@ -87,31 +87,38 @@ static inline void tmm__xtensor_tiles(tmm__plan *c, const tmm__xproduct *p, int 
     if (c->pitchB > 0) q.csB = 1, q.rsB = c->pitchB;
     c->kernel = NULL;
     const int short_last = tmm__xtensor_short_last(c, p);
+    /* The numbers of tall tiles, and of packed operands, go on from these. */
     enum { COUNT = (int)(sizeof instances / sizeof *instances), SIZE = 8 };
+    const int turned = 4, filled = 8;
     for (int n = 0; n < 2 * COUNT; n++) {
         const int tall = n >= COUNT; /* the tile turned */
+        const int number = n % COUNT + (tall ? turned : 0);
         const tmm__tensor_instance *i = &instances[n % COUNT];
         const int tile_m = tall ? i->tile_n : i->tile_m, tile_n = tall ? i->tile_m : i->tile_n;
         if (tall && !i->turns) continue;
         tmm__division d;
         tmm__plan one = *c;
-        int large = tile_m > 64 || tile_n > 64; /* it takes no operands smaller than its tile */
+        const int large = tile_m > 64 || tile_n > 64;
+        const int inside = tile_m > 96; /* it takes no operands smaller than its tile */
         const int small = (p->M < tile_m && c->pitchA == 0) || (p->N < tile_n && c->pitchB == 0);
-        if ((i->width == 2) != wide || (large && small)) continue;
+        if ((i->width == 2) != wide || (inside && small)) continue;
+        /* 96 x 128 is for one or two rows of tiles that have hardly fewer. */
+        const int fills = p->M <= 2 * 96 && (p->M - 1) % 96 >= 64 && !packed && !TMM__TRIANGLE(p);
+        if (tile_m == 96 && !fills) continue;
         if (TMM__TENSOR_BYTES(tile_m, tile_n) > device->shared) continue;
         memset(&d, 0, sizeof d);
         tmm__divide(&d, TMM__TRIANGLE(p), p->M, p->N, tile_m, tile_n);
         d.steps = (int)((p->K + TMM__TENSOR_DEPTH - 1) / TMM__TENSOR_DEPTH);
         d.processors = device->processors;
         d.cut_k = p->batch == 1 && (p->allowed & TMM__CUT_K);
-        one.instance = n + (packed ? 2 * COUNT : 0), one.kernel = i->kernel;
+        one.instance = number + (packed ? filled : 0), one.kernel = i->kernel;
         one.tile_m = tile_m, one.tile_n = tile_n, one.threads = 32 * i->warps;
         one.bytes = TMM__TENSOR_BYTES(tile_m, tile_n);
         d.load = tmm__xload(&q, TMM__COST_TENSOR, tile_m, tile_n);
         if (!large && d.cut_k) /* a multiprocessor has one of their blocks */
             d.clusters =
                 tmm__clusters(i->kernel, device->shared / 2, tile_m * tile_n / 512, 4 * SIZE);
-        if (!large) { /* what lies outside is not copied; a triangle's tiles are folded: d has others */
+        if (!inside) { /* what lies outside is not copied; a triangle's tiles are folded: d has others */
             const tmm__tiling all = tmm__tile(0, p->M, p->N, tile_m, tile_n);
             d.load.copied = (int)SIZE * ((double)p->M / all.down + (double)p->N / all.across);
         }
@@ -126,11 +133,11 @@ static inline void tmm__xtensor_tiles(tmm__plan *c, const tmm__xproduct *p, int 
         one.time +=
             tmm__power_time((double)p->M * p->N * p->K * p->batch * (TMM__TRIANGLE(p) ? 0.5 : 1),
                             tile_m * tile_n, d.load.copied);
-        one.time = TMM__TENSOR_GUESS(p->M, n, one.time);
+        one.time = TMM__TENSOR_GUESS(p->M, number, one.time);
         one.s.is_tall = tall, one.off_sectors = i->turns ? short_last : near;
         /* Where both ways of a tile should take as long, the one that has all rows of C, if it can:
            then B comes once, to one block. */
-        const int same = tall && c->kernel != NULL && c->instance % (2 * COUNT) == n - COUNT;
+        const int same = tall && c->kernel != NULL && c->instance % filled == number - turned;
         const double margin = same && p->M <= tile_m && p->M <= p->N ? 1.01 : 1;
         if (c->kernel == NULL || one.time < margin * c->time) *c = one;
     }

@@ -84,33 +84,36 @@ static inline void tmm__plan_tensor_clusters(tmm__plan *plan, const tmm__divisio
     }
 }
 
-/* Whole tiles but for those of a last, short round: of these so many slices each that all run at once,
-   if that should take less than the plan so far. The block with the first one adds up the others. Small
-   tiles gain where a round of all blocks that fit is full, and few tiles are left; after four such
-   rounds their blocks no longer end together. */
+/* Whole tiles but for those of a last, short round, if that should take less than the plan so far: of
+   these so many slices each that all run at once; or, where large ones are too many for two slices, even
+   shares for all blocks. The block with the first part of a tile adds up the others. Small tiles gain
+   where a round of all blocks that fit is full, and few tiles are left; after four such rounds their
+   blocks no longer end together. */
 static inline void tmm__plan_tensor_last(tmm__plan *plan, const tmm__tensor_instance *i,
                                          const tmm__division *d, const tmm__block_costs *costs)
 {
     const tmm__costs *t = tmm__tuned();
-    const int tiles = d->tiles_down * d->tiles_across, steps = d->steps;
+    const int tiles = d->tiles_down * d->tiles_across, steps = d->steps, large = i->blocks == 1;
     const int resident = i->blocks * d->processors, rest = tiles % d->processors;
-    const int slices = rest > 0 ? (int)tmm__min(resident / rest, TMM__MOST_SLICES) : 1;
-    if (i->blocks > 1 && (slices < 5 || tiles > 4 * resident)) return;
-    if (tiles <= resident || slices < 2 || steps < 8 * slices || (long long)rest * steps > INT_MAX)
-        return;
+    if (tiles <= resident || rest == 0 || (long long)rest * steps > INT_MAX) return;
+    const int slices = (int)tmm__min(resident / rest, TMM__MOST_SLICES), even = slices < 2;
+    const int blocks = even ? d->processors : rest * slices;
+    if (!large && (slices < 5 || tiles > 4 * resident)) return;
+    if ((double)rest * steps < 8.0 * blocks) return;
     tmm__load load = d->load;
     load.blocks = tiles - rest;
     const double of_large = (double)i->tile_m * i->tile_n / (128 * 128);
-    const double share = i->blocks == 1 ? 1.0 / slices : (double)rest / d->processors;
-    const double clocks = costs->k[TMM__MOST_RESIDENT] * (int)TMM__TENSOR_DEPTH * steps * share +
-                          i->blocks * costs->more + t->tensor.last +
-                          t->tensor.last_slice * of_large * (slices - 1);
+    const double share = (double)rest / (large ? blocks : d->processors);
+    const double k = steps * share * (even ? t->tensor.even_step : 1) * (int)TMM__TENSOR_DEPTH;
+    const double sums = even ? (double)blocks / rest + 1 : slices - 1; /* to add to the first */
+    const double clocks = costs->k[TMM__MOST_RESIDENT] * k + i->blocks * costs->more +
+                          t->tensor.last + t->tensor.last_slice * of_large * sums;
     if (!tmm__is_faster(plan, TMM__PLAN_LAST_ROUND, slices,
                         tmm__launch_time(costs, &load) + tmm__in_nanoseconds(clocks)))
         return;
-    plan->blocks = tiles - rest + rest * slices;
+    plan->blocks = tiles - rest + blocks;
     plan->s.streamk_tiles = rest;
-    plan->s.streamk_blocks = rest * slices;
+    plan->s.streamk_blocks = blocks;
     plan->s.reduce = plan->s.cluster = 0;
 }
 

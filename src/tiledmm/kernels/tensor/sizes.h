@@ -14,7 +14,8 @@ enum { TMM__TENSOR_PITCH = 40 }; /* of 32 columns of C in shared memory: no bank
     _(1, 128x128, 4, 4, 2, 1) \
     _(2, 64x64, 2, 2, 2, 3)   \
     _(3, any, 2, 2, 1, 3)     \
-    _(4, 32x64, 2, 1, 2, 4)
+    _(4, 32x64, 2, 1, 2, 4)   \
+    _(5, 96x128, 4, 3, 2, 1)
 #define TMM__TENSOR_WARPS  (TMM__TENSOR_LIST(TMM__VALUE_1) 0)
 #define TMM__TENSOR_DOWN   (TMM__TENSOR_LIST(TMM__VALUE_2) 0)
 #define TMM__TENSOR_WIDTH  (TMM__TENSOR_LIST(TMM__VALUE_3) 0)

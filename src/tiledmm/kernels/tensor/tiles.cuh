@@ -5,7 +5,7 @@
 /* Doubles on tensor cores, which round by IEEE 754. Each element of C is the same chain of
    multiply-adds, in ascending k, as in the other kernels.
 
-   Tiles of C, and their warps; a warp has 4 x 4, 2 x 4 or 1 x 4 matrices of 16 x 8
+   Tiles of C, and their warps; a warp has 4 x 4, 3 x 4, 2 x 4 or 1 x 4 matrices of 16 x 8
    (tmm__mma_double). Of such a matrix a lane owns two neighbours in each of two rows; its four sums
    are c0 c1, c2 c3:
       128 x 128, for large C    64 x 64       a matrix; its lanes, L0 to L31
@@ -23,6 +23,7 @@
                                | w2 | w3 | 16      |  : |
                                +----+----+         | w3 |
                                  32   32           +----+
+   96 x 128, for one or two rows of tiles that it fits, is as the first, with 48 rows to a warp.
    On a multiprocessor there is one block of the first, three of the second, and four of the third.
    Only the third's way is known at run time (tall).
 
@@ -58,8 +59,8 @@
    Then a tile that lies inside C is stored without predicates: with K = 64 as many instructions found
    places as multiplied.
 
-   Tiles are divided, and their partial tiles added, as in KERNEL PIPELINED; but only large tiles
-   are moved back inside; of others the lines that lie outside are not copied. Clusters have 2 to 8
+   Tiles are divided, and their partial tiles added, as in KERNEL PIPELINED; but only those of
+   128 x 128 are moved back inside; of others the lines outside are not copied. Clusters have 2 to 8
    blocks, and small tiles. Or each block has a whole tile, and only those of a last, short wave are
    split along k, among the last s.streamk_blocks blocks. Bands have 8 rows of tiles: tiles at work
    at a time form about a square.
@@ -98,7 +99,7 @@ TMM__DEVICE void tmm__xcopy_pass(char *stage, int to, int half, const char *from
     if (near < 0)
         tmm__copy_async(stage + place, from, 8 * width, valid);
     else
-        tmm__copy_near(stage + place, from, valid, near);
+        tmm__copy_near(stage + place, from, valid ? 16 : 0, near);
 }
 
 /* What a thread copies and reads of any tile. */
