@@ -1053,6 +1053,27 @@ TMM__DEVICE int tmm__mad(int a, int b, int sum)
 }
 #endif
 
+#if defined(__CUDA_ARCH__) && __CUDA_ARCH__ >= 900
+/* A launch may begin while the one before it in the stream still works (PTX ISA 9.7,
+   "griddepcontrol"). These let the next launch begin, and wait until the one before is complete and
+   visible. */
+TMM__DEVICE void tmm__let_next_begin(void)
+{
+    asm volatile("griddepcontrol.launch_dependents;" ::: "memory");
+}
+TMM__DEVICE void tmm__wait_for_previous(void)
+{
+    asm volatile("griddepcontrol.wait;" ::: "memory");
+}
+#else
+TMM__DEVICE void tmm__let_next_begin(void)
+{
+}
+TMM__DEVICE void tmm__wait_for_previous(void)
+{
+}
+#endif
+
 /* Copies into shared memory that complete later (cp.async, PTX ISA 9.7, "Data Movement and
    Conversion Instructions"; sm_80 and later). Each writes `bytes` (4, 8 or 16, a constant; both
    addresses a multiple of it). The first `valid` are read, the others are zeros. Copies of 16
@@ -2143,9 +2164,9 @@ typedef struct tmm__costs { /* in clocks, if nothing else is said */
     struct {
         int cols[TMM__TUNED_THIN];    /* lines of the thin operand in a tile */
         double step[TMM__TUNED_THIN]; /* 32 k of a tile */
-        double apart;                 /* times that it takes longer where copies are of 4 bytes */
-        double once;                  /* nanoseconds of all launches */
-        double again;                 /* a block of a batch that begins when another one ends */
+        double apart[3]; /* times that copies of 4 bytes take, rows off lines, and off 16 bytes */
+        double once;     /* nanoseconds of all launches */
+        double again;    /* a block of a batch that begins when another one ends */
         double read;   /* bytes of the large operand in a nanosecond, as a part of memory's rate */
         double split;  /* times that a byte of the thin one, and of planes, takes by that rate, */
         double beyond; /* more where L2 does not hold them, */
@@ -2442,7 +2463,7 @@ static const tmm__costs tmm__measured = {
         /* thin */
         {32, 64, 96, 128},        /* cols */
         {1310, 1460, 1710, 1990}, /* step */
-        1.21,                     /* apart */
+        {1.21, 1.15, 1.08},       /* apart */
         5150,                     /* once */
         3000,                     /* again: estimated */
         0.882,                    /* read */
@@ -8739,7 +8760,7 @@ TMM_KERNEL void __launch_bounds__(128, TMM__PIPELINED_BLOCKS)
 /* src/tiledmm/kernels/common/tensor_ptx.cuh. Wrappers of the PTX instructions that products on tensor
    cores share.
    Uses: once/.
-   Used by: sum.cuh, kernels/tensor_float/, kernels/tensor_half/, kernels/tensor_int8/. */
+   Used by: kernels/tensor_float/, kernels/tensor_half/, kernels/tensor_int8/. */
 #if defined(TMM__PASS) && TMM__EMIT_TYPE &&                                                       \
     (TMM__FLOAT_TENSOR || TMM__DOUBLE_TENSOR || TMM__HALF_TENSOR) && !defined(TMM__FLOAT_ONCE) && \
     !defined(TMM__DOUBLE_ONCE) && !defined(TMM__HALF_ONCE)
@@ -8749,27 +8770,6 @@ TMM_KERNEL void __launch_bounds__(128, TMM__PIPELINED_BLOCKS)
 #define TMM__WGMMA 1
 #else
 #define TMM__WGMMA 0
-#endif
-
-#if defined(__CUDA_ARCH__) && __CUDA_ARCH__ >= 900
-/* A launch may begin while the one before it in the stream still works (PTX ISA 9.7,
-   "griddepcontrol"). These let the next launch begin, and wait until the one before is complete and
-   visible. */
-TMM__DEVICE void tmm__let_next_begin(void)
-{
-    asm volatile("griddepcontrol.launch_dependents;" ::: "memory");
-}
-TMM__DEVICE void tmm__wait_for_previous(void)
-{
-    asm volatile("griddepcontrol.wait;" ::: "memory");
-}
-#else
-TMM__DEVICE void tmm__let_next_begin(void)
-{
-}
-TMM__DEVICE void tmm__wait_for_previous(void)
-{
-}
 #endif
 
 #if TMM__WGMMA
@@ -8962,7 +8962,7 @@ TMM__DEVICE void tmm__mma_16(float *c, const unsigned *a, const unsigned *b, con
 }
 #endif
 /* src/tiledmm/kernels/common/sum.cuh. What KERNEL SMALL and SKINNY share.
-   Uses: store.cuh, tensor_ptx.cuh, once/.
+   Uses: store.cuh, once/.
    Used by: kernels/outer/kernel.cuh, kernels/skinny/kernel.cuh, kernels/small/kernel.cuh,
    launch/sum.h. */
 #if defined(TMM__PASS) && TMM__EMIT_TYPE && TMM__FAST
@@ -9027,10 +9027,8 @@ TMM_KERNEL void __launch_bounds__(256)
                    long long ldc, long long batchC TMM__TRIANGLE_OF_ARGUMENTS)
 {
     __shared__ TMM_SUM sums[32 * TMM__SUM_GROUPS];
-#if TMM__HALF_TENSOR /* whose launches may begin early */
     tmm__let_next_begin();
     tmm__wait_for_previous();
-#endif
     const int group = threadIdx.y, groups = blockDim.y, lanes = blockDim.x;
     long long element = (long long)blockIdx.x * lanes + threadIdx.x;
     long long row = element / N, col = element - row * N;
@@ -9751,6 +9749,7 @@ TMM_KERNEL void __launch_bounds__(256, 2)
     extern __shared__ __align__(16) unsigned char tmm__memory[];
     TMM_TYPE *ring = (TMM_TYPE *)tmm__memory;
     int thread = threadIdx.x, warp = thread / 32, lane = thread % 32;
+    tmm__let_next_begin();
 
     /* Where this block is: its lines, and the stages of its split-K part. */
     long long first_line = (long long)blockIdx.x * LINES;
@@ -10507,6 +10506,7 @@ TMM_KERNEL void __launch_bounds__(TMM__NARROW_THREADS, 2)
     TMM_TYPE *const ring = (TMM_TYPE *)tmm_memory;
     const int thread = threadIdx.x, lane = thread % 32;
     const int down_log2 = s.down_log2;
+    tmm__let_next_begin();
     /* This block's tile, and its steps: the first step of all is the short one. */
     const int tileP = GROUPS * 4 << down_log2, tileQ = 2 * LINES >> down_log2;
     const long long firstP = (long long)(blockIdx.x % (unsigned)s.tilesP) * tileP;
@@ -13697,7 +13697,7 @@ TMM_KERNEL void __launch_bounds__(576, 1) /* 96 registers, so that two blocks of
 }
 #endif
 /* src/tiledmm/kernels/tensor_half/align.cuh. Lines that TMA cannot take, copied so that it can.
-   Uses: kernels/common/tensor_ptx.cuh, once/. Used by: launch.h. */
+   Uses: once/. Used by: launch.h. */
 #if defined(TMM__PASS) && TMM__EMIT_TYPE && TMM__HALF_TENSOR
 #if !defined(TMM__HALF_ONCE)
 /* Lines of `cols` elements of 16 bits, ld apart, `rows` of them in each of `items` products. */
@@ -16151,7 +16151,9 @@ enum { TMM__THIN_LIST(TMM__ROW) TMM__THIN_INSTANCES };
        [16 k][term][8 lines][half of the 16 k][line][8 BF16]
    Slot s of half h is k = 4 (s / 2) + 2 h + s % 2. So the 4 neighbours along k that a lane copies of
    a line of the large operand are its slots 2 q, 2 q + 1 of both halves, q = lane % 4. */
-enum { TMM__THIN_MOST = 512, TMM__THIN_LINES = 128, TMM__THIN_STAGE = 4 * TMM__THIN_LINES * 32 };
+enum { TMM__THIN_MOST = 512, TMM__THIN_LINES = 128 };
+/* Floats of a row where lines lie off 16 bytes: up to three before the first; bytes of a stage. */
+enum { TMM__THIN_ROW = TMM__THIN_LINES + 4, TMM__THIN_STAGE = 4 * TMM__THIN_ROW * 32 };
 
 typedef struct tmm__thin_job {
     tmm__float_job c; /* the product, for the recheck: operands, C, scales */
@@ -16248,17 +16250,25 @@ static __device__ __forceinline__ void tmm__thin_begin(const tmm__thin_job *job,
 {
     const int warp = thread / 32, lane = thread % 32;
     const bool vectors = job->width == 16;
-    walk->line = vectors ? lane * 4 : lane, walk->k = warp * 8;
+    walk->line = lane * 4, walk->k = warp * 8;
     if (job->along_k)
         walk->line = vectors ? warp * 16 + lane / 4 * 2 : warp * 32,
         walk->k = vectors ? lane % 4 * 4 : lane;
     tmm__thin_find(job, walk);
 }
 
+/* Floats from the last address at a multiple of 16 bytes to this one. Of the large operand it depends on
+   k % 4 alone, for a tile has 128 lines. */
+static __device__ __forceinline__ int tmm__thin_shift(const float *at)
+{
+    return (int)((size_t)at / sizeof *at % 4);
+}
+
 /* Copies 32 elements of a step to their places in a stage, and goes on. Along k each thread that
    multiplies has four chunks of 16 bytes there, 256 chunks apart, two to 16 k: its two lines. Else a
    stage is [k][line], chunk c of four lines at place c ^ k / 4 % 4 * 2: half a warp reads 8 bytes of
-   four k each, from all 32 banks. */
+   four k each, from all 32 banks. Off 16 bytes a row begins with what lies before its first line in the
+   same 16 bytes, see thin_shift; so up to 12 bytes before the operand are read, but not used. */
 static __device__ __forceinline__ void tmm__thin_copy(const tmm__thin_job *job,
                                                       tmm__thin_walk *walk, float *stage,
                                                       int thread, unsigned long long policy)
@@ -16297,14 +16307,20 @@ static __device__ __forceinline__ void tmm__thin_copy(const tmm__thin_job *job,
                            here ? 4 : 0, policy, true);
         }
     } else {
-        to = stage + warp * 1024 + lane % 4;
-#pragma unroll 8
-        for (int j = 0; j < 32; j++) {
-            bool here = (j / 4 < left) & (j % 4 * 32 < exist);
-            tmm__copy_once(to + j / 4 * 128 + j % 4 * 32 +
-                               (lane / 4 ^ warp % 2 * 4 ^ j / 16 * 2) * 4,
-                           here ? at + j % 4 * 32 + j / 4 * k_stride : none, 4, here ? 4 : 0,
-                           policy, false);
+        const int all = exist + lane * 4; /* lines from the first of the tile on */
+        to = stage + warp * (8 * TMM__THIN_ROW);
+#pragma unroll
+        for (int j = 0; j < 8; j++, at += k_stride) {
+            int shift = tmm__thin_shift(at), here = j < left ? min(max(exist + shift, 0), 4) : 0;
+            tmm__copy_once(to + j * TMM__THIN_ROW + lane * 4, here > 0 ? at - shift : none, 16,
+                           here * 4, policy, false);
+        }
+        if (lane < 8) { /* the last lines of row `lane` */
+            at = walk->at + TMM__THIN_LINES - lane * 4 + lane * k_stride;
+            int shift = tmm__thin_shift(at);
+            int here = lane < left ? min(max(all - TMM__THIN_LINES + shift, 0), shift) : 0;
+            tmm__copy_once(to + lane * TMM__THIN_ROW + TMM__THIN_LINES,
+                           here > 0 ? at - shift : none, 16, here * 4, policy, false);
         }
     }
     walk->at += 32 * k_stride;
@@ -16318,31 +16334,64 @@ static __device__ __forceinline__ void tmm__thin_copy(const tmm__thin_job *job,
 static __device__ __forceinline__ int tmm__thin_place(const tmm__thin_job *job, int thread)
 {
     const int g = thread / 4 % 8, q = thread % 4;
-    return job->along_k ? thread * 4
-                        : q * 512 + ((thread / 32 * 4 + g / 2) ^ q * 2) * 4 + g % 2 * 2;
+    if (job->along_k) return thread * 4;
+    return job->width == 16 ? q * 512 + ((thread / 32 * 4 + g / 2) ^ q * 2) * 4 + g % 2 * 2
+                            : q * (4 * TMM__THIN_ROW) + thread / 32 * 16 + g * 2;
+}
+
+/* Where rows are off 16 bytes, shifts of k % 4 = 0 to 3, four bits each; else -1. */
+static __device__ __forceinline__ int tmm__thin_shifts(const tmm__thin_job *job)
+{
+    const float *first = job->large.X + blockIdx.y * job->large.product_stride;
+    int shifts = 0;
+    if (job->along_k || job->width == 16) return -1;
+    for (int i = 0; i < 4; i++) shifts |= tmm__thin_shift(first + i * job->large.k_stride) << 4 * i;
+    return shifts;
+}
+
+/* What a thread has of a stage: of its two lines, four k of each 16. */
+static __device__ __forceinline__ void tmm__thin_load(const float *stage, bool along_k, int shifts,
+                                                      float (*x)[2][4])
+{
+    if (along_k) {
+#pragma unroll
+        for (int i = 0; i < 4; i++) {
+            const float4 v = *(const float4 *)(stage + i * 1024);
+            float *to = x[i / 2][i % 2];
+            to[0] = v.x, to[1] = v.y, to[2] = v.z, to[3] = v.w;
+        }
+    } else if (shifts < 0) {
+#pragma unroll
+        for (int i = 0; i < 8; i++) {
+            const float2 v = *(const float2 *)(stage + i / 4 * 2048 + i % 4 * TMM__THIN_LINES);
+            x[i / 4][0][i % 4] = v.x, x[i / 4][1][i % 4] = v.y;
+        }
+    } else {
+#pragma unroll
+        for (int i = 0; i < 4; i++) {
+            const float *from = stage + (shifts >> 4 * i & 3) + i * TMM__THIN_ROW;
+#pragma unroll
+            for (int j = 0; j < 4; j++)
+                x[j / 2][j % 2][i] = from[j / 2 * (16 * TMM__THIN_ROW) + j % 2];
+        }
+    }
 }
 
 /* A thread's terms of a stage, as the fragments of A of two k16: terms[k16][term][word]. Of its two
    lines, most and inexact: see thin_is_bad. */
-static __device__ __forceinline__ void tmm__thin_split(const float *stage, bool along_k,
+static __device__ __forceinline__ void tmm__thin_split(const float *stage, bool along_k, int shifts,
                                                        unsigned (*terms)[3][4], unsigned *most,
                                                        unsigned *inexact)
 {
+    float x[2][2][4];
+    tmm__thin_load(stage, along_k, shifts, x);
 #pragma unroll
     for (int i = 0; i < 2; i++) {
-        float4 x, y;
-        if (along_k) {
-            x = *(const float4 *)(stage + i * 2048), y = *(const float4 *)(stage + i * 2048 + 1024);
-        } else {
-            const float2 *of_k = (const float2 *)(stage + i * 2048); /* both lines */
-            const float2 k0 = of_k[0], k1 = of_k[64], k2 = of_k[128], k3 = of_k[192];
-            x = make_float4(k0.x, k1.x, k2.x, k3.x), y = make_float4(k0.y, k1.y, k2.y, k3.y);
-        }
 #pragma unroll
         for (int j = 0; j < 4; j++) {
             unsigned words[3];
-            float4 v = j % 2 ? y : x;
-            inexact[j % 2] |= tmm__bf16_triple(j < 2 ? v.x : v.z, j < 2 ? v.y : v.w, words);
+            const float *v = x[i][j % 2] + j / 2 * 2;
+            inexact[j % 2] |= tmm__bf16_triple(v[0], v[1], words);
             most[j % 2] = tmm__bf16_most(most[j % 2], words[0]);
 #pragma unroll
             for (int t = 0; t < 3; t++) terms[i][t][j] = words[t];
@@ -16446,7 +16495,7 @@ typedef struct tmm__thin_side {
     const float *mine; /* its first elements in a stage */
     const unsigned char *planes;
     unsigned fulls, parity; /* barriers, those of empty stages behind; of the next stage */
-    int stage;              /* the next one */
+    int stage, shifts;      /* the next one; see thin_shifts */
     int line;               /* the first of the two */
     unsigned most[2], inexact[2];
 } tmm__thin_side;
@@ -16457,8 +16506,8 @@ static __device__ __forceinline__ void tmm__thin_terms(const tmm__thin_job *job,
                                                        unsigned (*terms)[3][4])
 {
     tmm__thin_wait(side->fulls + 8 * side->stage, side->parity);
-    tmm__thin_split(side->mine + side->stage * (TMM__THIN_STAGE / 4), job->along_k, terms,
-                    side->most, side->inexact);
+    tmm__thin_split(side->mine + side->stage * (TMM__THIN_STAGE / 4), job->along_k, side->shifts,
+                    terms, side->most, side->inexact);
 }
 
 /* A step: its products, which are added to `sum`, and meanwhile the terms of the next one, if there are
@@ -16733,6 +16782,7 @@ TMM_KERNEL void __launch_bounds__(384, 1) tmm__gemm_float_thin(const tmm__thin_j
                            fulls,
                            0,
                            0,
+                           tmm__thin_shifts(&job),
                            tile / job.blocks * TMM__THIN_LINES + thread / 32 * 16 + lane / 4 * 2,
                            {0, 0},
                            {0, 0}};
@@ -17151,7 +17201,7 @@ TMM__DEVICE size_t tmm__int8_piece_at(int row, int col, int pieces_across)
 #endif
 /* src/tiledmm/kernels/tensor_int8/norms.cuh. KERNEL NORMS, SCALES: how far each line is scaled. KERNEL
    CHOICE: how many moduli.
-   Uses: kernels/common/tensor_ptx.cuh, numbers.cuh, types.cuh, once/. Used by: launch.h. */
+   Uses: numbers.cuh, types.cuh, once/. Used by: launch.h. */
 #if defined(TMM__PASS) && TMM__EMIT_TYPE && TMM__DOUBLE_TENSOR
 /* KERNEL NORMS. 1-norm, largest magnitude and sum of squares of 64 lines in a chunk of 256 k. The
    first groups_A blocks along x have the lines of A; blockIdx.y is the chunk. 256 threads.
@@ -17353,7 +17403,7 @@ TMM_KERNEL void __launch_bounds__(128)
 }
 #endif
 /* src/tiledmm/kernels/tensor_int8/residues.cuh. KERNEL RESIDUES: an operand becomes bytes.
-   Uses: kernels/common/tensor_ptx.cuh, numbers.cuh, types.cuh, once/. Used by: launch.h. */
+   Uses: numbers.cuh, types.cuh, once/. Used by: launch.h. */
 #if defined(TMM__PASS) && TMM__EMIT_TYPE && TMM__DOUBLE_TENSOR
 /* 32 elements of a thread, of the 64 lines x 128 k of its block. If k is contiguous: 8 lines from
    thread / 32 * 8 on, of 4 k from thread % 32 * 4 on. Else line thread % 64, 32 k from thread / 64
@@ -18561,7 +18611,7 @@ static inline tmm_status tmm__xsum(tmm_status status, tmm__xproduct *p, int part
         status = tmm__launch_clusters((const void *)tmm__xgemm_sum,
                                       dim3((unsigned)((p->M * p->N - 1) / lanes + 1), 1, p->batch),
                                       dim3((unsigned)lanes, (unsigned)groups), 1,
-                                      TMM__HALF_TENSOR != 0, 0, arguments, p->stream);
+                                      1, 0, arguments, p->stream);
     (void)cudaFreeAsync(partials, p->stream);
     return status;
 }
@@ -21076,7 +21126,9 @@ static inline long long tmm__xthin_products(const tmm__xproduct *p)
 }
 
 /* Nanoseconds of instance n, by so many shares of each product. Blocks that find no place begin when
-   others end. HUGE_VAL: a batch would take more than 1 GiB. */
+   others end. Rows of the large operand that do not begin at a line of L2 are `off`: a tile's last
+   line there is the next one's first, too, and stays in L2 where all tiles have as many shares, so
+   that neighbours are at the same k. HUGE_VAL: a batch would take more than 1 GiB. */
 static inline double tmm__xthin_time(const tmm__xproduct *p, int n, double shares)
 {
     const tmm__costs *t = tmm__tuned();
@@ -21084,10 +21136,14 @@ static inline double tmm__xthin_time(const tmm__xproduct *p, int n, double share
     const double thin = (double)tmm__min(p->M, p->N), large = (double)(p->M + p->N) - thin;
     const double steps = ceil(p->K / 32.0), rate = device->gpu.memory, batch = p->batch;
     const double own = (double)tmm__xthin_products(p);
-    const int cols = tmm__xthin_cols(n), width = tmm__xthin_width(p, p->N < p->M);
+    const int cols = tmm__xthin_cols(n), turned = p->N < p->M;
+    const long long k = turned ? p->csA : p->rsB; /* from one to the next */
     int i = TMM__TUNED_THIN - 1;
     while (i > 0 && t->thin.cols[i] != cols) i--;
     const double tiles = tmm__xthin_tiles(p, cols), part = (double)cols * (int)TMM__THIN_LINES;
+    const int alike = fmod(shares, tiles) == 0;
+    const double off = k > 1 && k % 32 != 0 && !alike ? t->thin.apart[1] : 1;
+    const double apart = tmm__xthin_width(p, turned) < 16 ? t->thin.apart[k == 1 ? 0 : 2] : 1;
     const double planes = own * ceil(thin / cols) * steps * cols * 192;
     const double memory = planes + 4 * batch * (tiles + shares) * part; /* and partial tiles */
     if (p->batch > 1 && memory > 1 << 30) return HUGE_VAL;
@@ -21097,28 +21153,30 @@ static inline double tmm__xthin_time(const tmm__xproduct *p, int n, double share
     const double beyond = fmax(planes - device->gpu.l2_bytes, 0) / (t->thin.read * rate);
     const double read = 4 * batch * large * p->K / (t->thin.read * rate) + beyond;
     const double split = (4 * own + 6 * batch * ceil(large / (int)TMM__THIN_LINES)) * thin * p->K;
-    const double parts = batch * ((tiles + shares) * part * 8 + 8 * thin * large);
+    const double parts = batch * ((alike ? shares : tiles + shares) * part * 8 + 8 * thin * large);
     const double stored = batch * fmax(tiles - shares, 0) * part * 8; /* amid other tiles */
     const double power =
         multiply > read ? t->thin.power * fmax(multiply - t->tensor.power_from, 0) : 0;
     return t->thin.once + tmm__in_nanoseconds((rounds - 1) * t->thin.again) + power +
-           fmax(multiply, read) * (width < 16 ? t->thin.apart : 1) + t->thin.split * split / rate +
+           fmax(multiply, read * off) * apart + t->thin.split * split / rate +
            t->thin.beyond * beyond + (t->thin.add * parts + t->thin.add_more * stored) / rate;
 }
 
 /* The instance of least time, if that is below plan->time. Each block has equal shares, of four or
    eight steps at least: more partial tiles take longer to add up than is gained. A batch is shared out
-   to blocks for some rounds, so that few of them idle in the last one. */
+   to blocks for some rounds, so that few of them idle in the last one; one product as said, or to as
+   many blocks for each tile. */
 static inline void tmm__xthin_plan(const tmm__xproduct *p, tmm__plan *plan)
 {
     const double processors = TMM__BUSY(tmm__current_device()->processors);
     for (int i = 0; i < TMM__THIN_INSTANCES * (int)TMM__THIN_ROUNDS; i++) {
         const int n = i / TMM__THIN_ROUNDS, rounds = i % TMM__THIN_ROUNDS + 1;
-        if (rounds > 1 && p->batch == 1) continue;
-        const int cols = tmm__xthin_cols(n);
-        const double units = tmm__xthin_tiles(p, cols) * ceil(p->K / 32.0);
-        const double most = floor(rounds * processors / p->batch);
-        const double shares = fmax(fmin(floor(units / (cols < 64 ? 4 : 8)), most), 1);
+        const int cols = tmm__xthin_cols(n), alike = p->batch == 1 && rounds == 2;
+        const double tiles = tmm__xthin_tiles(p, cols), units = tiles * ceil(p->K / 32.0);
+        const double most = floor((alike ? 1 : rounds) * processors / p->batch);
+        double shares = fmax(fmin(floor(units / (cols < 64 ? 4 : 8)), most), 1);
+        if (alike) shares = tiles * floor(shares / tiles);
+        if (shares < 1 || (p->batch == 1 && rounds > 2)) continue;
         double time = tmm__xthin_time(p, n, shares);
         time = TMM__FLOAT_GUESS(TMM__THIN_FIRST + n, time);
         time = TMM__PLAN_GUESS(TMM__THIN_FIRST + n, TMM__PLAN_EVEN, rounds, time);

@@ -13,6 +13,27 @@ TMM__DEVICE int tmm__mad(int a, int b, int sum)
 }
 #endif
 
+#if defined(__CUDA_ARCH__) && __CUDA_ARCH__ >= 900
+/* A launch may begin while the one before it in the stream still works (PTX ISA 9.7,
+   "griddepcontrol"). These let the next launch begin, and wait until the one before is complete and
+   visible. */
+TMM__DEVICE void tmm__let_next_begin(void)
+{
+    asm volatile("griddepcontrol.launch_dependents;" ::: "memory");
+}
+TMM__DEVICE void tmm__wait_for_previous(void)
+{
+    asm volatile("griddepcontrol.wait;" ::: "memory");
+}
+#else
+TMM__DEVICE void tmm__let_next_begin(void)
+{
+}
+TMM__DEVICE void tmm__wait_for_previous(void)
+{
+}
+#endif
+
 /* Copies into shared memory that complete later (cp.async, PTX ISA 9.7, "Data Movement and
    Conversion Instructions"; sm_80 and later). Each writes `bytes` (4, 8 or 16, a constant; both
    addresses a multiple of it). The first `valid` are read, the others are zeros. Copies of 16

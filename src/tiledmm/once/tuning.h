@@ -212,9 +212,9 @@ typedef struct tmm__costs { /* in clocks, if nothing else is said */
     struct {
         int cols[TMM__TUNED_THIN];    /* lines of the thin operand in a tile */
         double step[TMM__TUNED_THIN]; /* 32 k of a tile */
-        double apart;                 /* times that it takes longer where copies are of 4 bytes */
-        double once;                  /* nanoseconds of all launches */
-        double again;                 /* a block of a batch that begins when another one ends */
+        double apart[3]; /* times that copies of 4 bytes take, rows off lines, and off 16 bytes */
+        double once;     /* nanoseconds of all launches */
+        double again;    /* a block of a batch that begins when another one ends */
         double read;   /* bytes of the large operand in a nanosecond, as a part of memory's rate */
         double split;  /* times that a byte of the thin one, and of planes, takes by that rate, */
         double beyond; /* more where L2 does not hold them, */
@@ -511,7 +511,7 @@ static const tmm__costs tmm__measured = {
         /* thin */
         {32, 64, 96, 128},        /* cols */
         {1310, 1460, 1710, 1990}, /* step */
-        1.21,                     /* apart */
+        {1.21, 1.15, 1.08},       /* apart */
         5150,                     /* once */
         3000,                     /* again: estimated */
         0.882,                    /* read */

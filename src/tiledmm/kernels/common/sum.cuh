@@ -1,5 +1,5 @@
 /* src/tiledmm/kernels/common/sum.cuh. What KERNEL SMALL and SKINNY share.
-   Uses: store.cuh, tensor_ptx.cuh, once/.
+   Uses: store.cuh, once/.
    Used by: kernels/outer/kernel.cuh, kernels/skinny/kernel.cuh, kernels/small/kernel.cuh,
    launch/sum.h. */
 #if defined(TMM__PASS) && TMM__EMIT_TYPE && TMM__FAST
@@ -64,10 +64,8 @@ TMM_KERNEL void __launch_bounds__(256)
                    long long ldc, long long batchC TMM__TRIANGLE_OF_ARGUMENTS)
 {
     __shared__ TMM_SUM sums[32 * TMM__SUM_GROUPS];
-#if TMM__HALF_TENSOR /* whose launches may begin early */
     tmm__let_next_begin();
     tmm__wait_for_previous();
-#endif
     const int group = threadIdx.y, groups = blockDim.y, lanes = blockDim.x;
     long long element = (long long)blockIdx.x * lanes + threadIdx.x;
     long long row = element / N, col = element - row * N;

@@ -1,7 +1,7 @@
 /* src/tiledmm/kernels/common/tensor_ptx.cuh. Wrappers of the PTX instructions that products on tensor
    cores share.
    Uses: once/.
-   Used by: sum.cuh, kernels/tensor_float/, kernels/tensor_half/, kernels/tensor_int8/. */
+   Used by: kernels/tensor_float/, kernels/tensor_half/, kernels/tensor_int8/. */
 #if defined(TMM__PASS) && TMM__EMIT_TYPE &&                                                       \
     (TMM__FLOAT_TENSOR || TMM__DOUBLE_TENSOR || TMM__HALF_TENSOR) && !defined(TMM__FLOAT_ONCE) && \
     !defined(TMM__DOUBLE_ONCE) && !defined(TMM__HALF_ONCE)
@@ -11,27 +11,6 @@
 #define TMM__WGMMA 1
 #else
 #define TMM__WGMMA 0
-#endif
-
-#if defined(__CUDA_ARCH__) && __CUDA_ARCH__ >= 900
-/* A launch may begin while the one before it in the stream still works (PTX ISA 9.7,
-   "griddepcontrol"). These let the next launch begin, and wait until the one before is complete and
-   visible. */
-TMM__DEVICE void tmm__let_next_begin(void)
-{
-    asm volatile("griddepcontrol.launch_dependents;" ::: "memory");
-}
-TMM__DEVICE void tmm__wait_for_previous(void)
-{
-    asm volatile("griddepcontrol.wait;" ::: "memory");
-}
-#else
-TMM__DEVICE void tmm__let_next_begin(void)
-{
-}
-TMM__DEVICE void tmm__wait_for_previous(void)
-{
-}
 #endif
 
 #if TMM__WGMMA

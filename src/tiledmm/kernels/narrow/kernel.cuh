@@ -168,6 +168,7 @@ TMM_KERNEL void __launch_bounds__(TMM__NARROW_THREADS, 2)
     TMM_TYPE *const ring = (TMM_TYPE *)tmm_memory;
     const int thread = threadIdx.x, lane = thread % 32;
     const int down_log2 = s.down_log2;
+    tmm__let_next_begin();
     /* This block's tile, and its steps: the first step of all is the short one. */
     const int tileP = GROUPS * 4 << down_log2, tileQ = 2 * LINES >> down_log2;
     const long long firstP = (long long)(blockIdx.x % (unsigned)s.tilesP) * tileP;

@@ -234,6 +234,7 @@ TMM_KERNEL void __launch_bounds__(256, 2)
     extern __shared__ __align__(16) unsigned char tmm__memory[];
     TMM_TYPE *ring = (TMM_TYPE *)tmm__memory;
     int thread = threadIdx.x, warp = thread / 32, lane = thread % 32;
+    tmm__let_next_begin();
 
     /* Where this block is: its lines, and the stages of its split-K part. */
     long long first_line = (long long)blockIdx.x * LINES;

@@ -34,7 +34,9 @@ enum { TMM__THIN_LIST(TMM__ROW) TMM__THIN_INSTANCES };
        [16 k][term][8 lines][half of the 16 k][line][8 BF16]
    Slot s of half h is k = 4 (s / 2) + 2 h + s % 2. So the 4 neighbours along k that a lane copies of
    a line of the large operand are its slots 2 q, 2 q + 1 of both halves, q = lane % 4. */
-enum { TMM__THIN_MOST = 512, TMM__THIN_LINES = 128, TMM__THIN_STAGE = 4 * TMM__THIN_LINES * 32 };
+enum { TMM__THIN_MOST = 512, TMM__THIN_LINES = 128 };
+/* Floats of a row where lines lie off 16 bytes: up to three before the first; bytes of a stage. */
+enum { TMM__THIN_ROW = TMM__THIN_LINES + 4, TMM__THIN_STAGE = 4 * TMM__THIN_ROW * 32 };
 
 typedef struct tmm__thin_job {
     tmm__float_job c; /* the product, for the recheck: operands, C, scales */
@@ -131,17 +133,25 @@ static __device__ __forceinline__ void tmm__thin_begin(const tmm__thin_job *job,
 {
     const int warp = thread / 32, lane = thread % 32;
     const bool vectors = job->width == 16;
-    walk->line = vectors ? lane * 4 : lane, walk->k = warp * 8;
+    walk->line = lane * 4, walk->k = warp * 8;
     if (job->along_k)
         walk->line = vectors ? warp * 16 + lane / 4 * 2 : warp * 32,
         walk->k = vectors ? lane % 4 * 4 : lane;
     tmm__thin_find(job, walk);
 }
 
+/* Floats from the last address at a multiple of 16 bytes to this one. Of the large operand it depends on
+   k % 4 alone, for a tile has 128 lines. */
+static __device__ __forceinline__ int tmm__thin_shift(const float *at)
+{
+    return (int)((size_t)at / sizeof *at % 4);
+}
+
 /* Copies 32 elements of a step to their places in a stage, and goes on. Along k each thread that
    multiplies has four chunks of 16 bytes there, 256 chunks apart, two to 16 k: its two lines. Else a
    stage is [k][line], chunk c of four lines at place c ^ k / 4 % 4 * 2: half a warp reads 8 bytes of
-   four k each, from all 32 banks. */
+   four k each, from all 32 banks. Off 16 bytes a row begins with what lies before its first line in the
+   same 16 bytes, see thin_shift; so up to 12 bytes before the operand are read, but not used. */
 static __device__ __forceinline__ void tmm__thin_copy(const tmm__thin_job *job,
                                                       tmm__thin_walk *walk, float *stage,
                                                       int thread, unsigned long long policy)
@@ -180,14 +190,20 @@ static __device__ __forceinline__ void tmm__thin_copy(const tmm__thin_job *job,
                            here ? 4 : 0, policy, true);
         }
     } else {
-        to = stage + warp * 1024 + lane % 4;
-#pragma unroll 8
-        for (int j = 0; j < 32; j++) {
-            bool here = (j / 4 < left) & (j % 4 * 32 < exist);
-            tmm__copy_once(to + j / 4 * 128 + j % 4 * 32 +
-                               (lane / 4 ^ warp % 2 * 4 ^ j / 16 * 2) * 4,
-                           here ? at + j % 4 * 32 + j / 4 * k_stride : none, 4, here ? 4 : 0,
-                           policy, false);
+        const int all = exist + lane * 4; /* lines from the first of the tile on */
+        to = stage + warp * (8 * TMM__THIN_ROW);
+#pragma unroll
+        for (int j = 0; j < 8; j++, at += k_stride) {
+            int shift = tmm__thin_shift(at), here = j < left ? min(max(exist + shift, 0), 4) : 0;
+            tmm__copy_once(to + j * TMM__THIN_ROW + lane * 4, here > 0 ? at - shift : none, 16,
+                           here * 4, policy, false);
+        }
+        if (lane < 8) { /* the last lines of row `lane` */
+            at = walk->at + TMM__THIN_LINES - lane * 4 + lane * k_stride;
+            int shift = tmm__thin_shift(at);
+            int here = lane < left ? min(max(all - TMM__THIN_LINES + shift, 0), shift) : 0;
+            tmm__copy_once(to + lane * TMM__THIN_ROW + TMM__THIN_LINES,
+                           here > 0 ? at - shift : none, 16, here * 4, policy, false);
         }
     }
     walk->at += 32 * k_stride;
@@ -201,31 +217,64 @@ static __device__ __forceinline__ void tmm__thin_copy(const tmm__thin_job *job,
 static __device__ __forceinline__ int tmm__thin_place(const tmm__thin_job *job, int thread)
 {
     const int g = thread / 4 % 8, q = thread % 4;
-    return job->along_k ? thread * 4
-                        : q * 512 + ((thread / 32 * 4 + g / 2) ^ q * 2) * 4 + g % 2 * 2;
+    if (job->along_k) return thread * 4;
+    return job->width == 16 ? q * 512 + ((thread / 32 * 4 + g / 2) ^ q * 2) * 4 + g % 2 * 2
+                            : q * (4 * TMM__THIN_ROW) + thread / 32 * 16 + g * 2;
+}
+
+/* Where rows are off 16 bytes, shifts of k % 4 = 0 to 3, four bits each; else -1. */
+static __device__ __forceinline__ int tmm__thin_shifts(const tmm__thin_job *job)
+{
+    const float *first = job->large.X + blockIdx.y * job->large.product_stride;
+    int shifts = 0;
+    if (job->along_k || job->width == 16) return -1;
+    for (int i = 0; i < 4; i++) shifts |= tmm__thin_shift(first + i * job->large.k_stride) << 4 * i;
+    return shifts;
+}
+
+/* What a thread has of a stage: of its two lines, four k of each 16. */
+static __device__ __forceinline__ void tmm__thin_load(const float *stage, bool along_k, int shifts,
+                                                      float (*x)[2][4])
+{
+    if (along_k) {
+#pragma unroll
+        for (int i = 0; i < 4; i++) {
+            const float4 v = *(const float4 *)(stage + i * 1024);
+            float *to = x[i / 2][i % 2];
+            to[0] = v.x, to[1] = v.y, to[2] = v.z, to[3] = v.w;
+        }
+    } else if (shifts < 0) {
+#pragma unroll
+        for (int i = 0; i < 8; i++) {
+            const float2 v = *(const float2 *)(stage + i / 4 * 2048 + i % 4 * TMM__THIN_LINES);
+            x[i / 4][0][i % 4] = v.x, x[i / 4][1][i % 4] = v.y;
+        }
+    } else {
+#pragma unroll
+        for (int i = 0; i < 4; i++) {
+            const float *from = stage + (shifts >> 4 * i & 3) + i * TMM__THIN_ROW;
+#pragma unroll
+            for (int j = 0; j < 4; j++)
+                x[j / 2][j % 2][i] = from[j / 2 * (16 * TMM__THIN_ROW) + j % 2];
+        }
+    }
 }
 
 /* A thread's terms of a stage, as the fragments of A of two k16: terms[k16][term][word]. Of its two
    lines, most and inexact: see thin_is_bad. */
-static __device__ __forceinline__ void tmm__thin_split(const float *stage, bool along_k,
+static __device__ __forceinline__ void tmm__thin_split(const float *stage, bool along_k, int shifts,
                                                        unsigned (*terms)[3][4], unsigned *most,
                                                        unsigned *inexact)
 {
+    float x[2][2][4];
+    tmm__thin_load(stage, along_k, shifts, x);
 #pragma unroll
     for (int i = 0; i < 2; i++) {
-        float4 x, y;
-        if (along_k) {
-            x = *(const float4 *)(stage + i * 2048), y = *(const float4 *)(stage + i * 2048 + 1024);
-        } else {
-            const float2 *of_k = (const float2 *)(stage + i * 2048); /* both lines */
-            const float2 k0 = of_k[0], k1 = of_k[64], k2 = of_k[128], k3 = of_k[192];
-            x = make_float4(k0.x, k1.x, k2.x, k3.x), y = make_float4(k0.y, k1.y, k2.y, k3.y);
-        }
 #pragma unroll
         for (int j = 0; j < 4; j++) {
             unsigned words[3];
-            float4 v = j % 2 ? y : x;
-            inexact[j % 2] |= tmm__bf16_triple(j < 2 ? v.x : v.z, j < 2 ? v.y : v.w, words);
+            const float *v = x[i][j % 2] + j / 2 * 2;
+            inexact[j % 2] |= tmm__bf16_triple(v[0], v[1], words);
             most[j % 2] = tmm__bf16_most(most[j % 2], words[0]);
 #pragma unroll
             for (int t = 0; t < 3; t++) terms[i][t][j] = words[t];
@@ -329,7 +378,7 @@ typedef struct tmm__thin_side {
     const float *mine; /* its first elements in a stage */
     const unsigned char *planes;
     unsigned fulls, parity; /* barriers, those of empty stages behind; of the next stage */
-    int stage;              /* the next one */
+    int stage, shifts;      /* the next one; see thin_shifts */
     int line;               /* the first of the two */
     unsigned most[2], inexact[2];
 } tmm__thin_side;
@@ -340,8 +389,8 @@ static __device__ __forceinline__ void tmm__thin_terms(const tmm__thin_job *job,
                                                        unsigned (*terms)[3][4])
 {
     tmm__thin_wait(side->fulls + 8 * side->stage, side->parity);
-    tmm__thin_split(side->mine + side->stage * (TMM__THIN_STAGE / 4), job->along_k, terms,
-                    side->most, side->inexact);
+    tmm__thin_split(side->mine + side->stage * (TMM__THIN_STAGE / 4), job->along_k, side->shifts,
+                    terms, side->most, side->inexact);
 }
 
 /* A step: its products, which are added to `sum`, and meanwhile the terms of the next one, if there are

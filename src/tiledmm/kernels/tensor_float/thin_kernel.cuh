@@ -237,6 +237,7 @@ TMM_KERNEL void __launch_bounds__(384, 1) tmm__gemm_float_thin(const tmm__thin_j
                            fulls,
                            0,
                            0,
+                           tmm__thin_shifts(&job),
                            tile / job.blocks * TMM__THIN_LINES + thread / 32 * 16 + lane / 4 * 2,
                            {0, 0},
                            {0, 0}};

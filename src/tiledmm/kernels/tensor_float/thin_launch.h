@@ -71,7 +71,9 @@ static inline long long tmm__xthin_products(const tmm__xproduct *p)
 }
 
 /* Nanoseconds of instance n, by so many shares of each product. Blocks that find no place begin when
-   others end. HUGE_VAL: a batch would take more than 1 GiB. */
+   others end. Rows of the large operand that do not begin at a line of L2 are `off`: a tile's last
+   line there is the next one's first, too, and stays in L2 where all tiles have as many shares, so
+   that neighbours are at the same k. HUGE_VAL: a batch would take more than 1 GiB. */
 static inline double tmm__xthin_time(const tmm__xproduct *p, int n, double shares)
 {
     const tmm__costs *t = tmm__tuned();
@@ -79,10 +81,14 @@ static inline double tmm__xthin_time(const tmm__xproduct *p, int n, double share
     const double thin = (double)tmm__min(p->M, p->N), large = (double)(p->M + p->N) - thin;
     const double steps = ceil(p->K / 32.0), rate = device->gpu.memory, batch = p->batch;
     const double own = (double)tmm__xthin_products(p);
-    const int cols = tmm__xthin_cols(n), width = tmm__xthin_width(p, p->N < p->M);
+    const int cols = tmm__xthin_cols(n), turned = p->N < p->M;
+    const long long k = turned ? p->csA : p->rsB; /* from one to the next */
     int i = TMM__TUNED_THIN - 1;
     while (i > 0 && t->thin.cols[i] != cols) i--;
     const double tiles = tmm__xthin_tiles(p, cols), part = (double)cols * (int)TMM__THIN_LINES;
+    const int alike = fmod(shares, tiles) == 0;
+    const double off = k > 1 && k % 32 != 0 && !alike ? t->thin.apart[1] : 1;
+    const double apart = tmm__xthin_width(p, turned) < 16 ? t->thin.apart[k == 1 ? 0 : 2] : 1;
     const double planes = own * ceil(thin / cols) * steps * cols * 192;
     const double memory = planes + 4 * batch * (tiles + shares) * part; /* and partial tiles */
     if (p->batch > 1 && memory > 1 << 30) return HUGE_VAL;
@@ -92,28 +98,30 @@ static inline double tmm__xthin_time(const tmm__xproduct *p, int n, double share
     const double beyond = fmax(planes - device->gpu.l2_bytes, 0) / (t->thin.read * rate);
     const double read = 4 * batch * large * p->K / (t->thin.read * rate) + beyond;
     const double split = (4 * own + 6 * batch * ceil(large / (int)TMM__THIN_LINES)) * thin * p->K;
-    const double parts = batch * ((tiles + shares) * part * 8 + 8 * thin * large);
+    const double parts = batch * ((alike ? shares : tiles + shares) * part * 8 + 8 * thin * large);
     const double stored = batch * fmax(tiles - shares, 0) * part * 8; /* amid other tiles */
     const double power =
         multiply > read ? t->thin.power * fmax(multiply - t->tensor.power_from, 0) : 0;
     return t->thin.once + tmm__in_nanoseconds((rounds - 1) * t->thin.again) + power +
-           fmax(multiply, read) * (width < 16 ? t->thin.apart : 1) + t->thin.split * split / rate +
+           fmax(multiply, read * off) * apart + t->thin.split * split / rate +
            t->thin.beyond * beyond + (t->thin.add * parts + t->thin.add_more * stored) / rate;
 }
 
 /* The instance of least time, if that is below plan->time. Each block has equal shares, of four or
    eight steps at least: more partial tiles take longer to add up than is gained. A batch is shared out
-   to blocks for some rounds, so that few of them idle in the last one. */
+   to blocks for some rounds, so that few of them idle in the last one; one product as said, or to as
+   many blocks for each tile. */
 static inline void tmm__xthin_plan(const tmm__xproduct *p, tmm__plan *plan)
 {
     const double processors = TMM__BUSY(tmm__current_device()->processors);
     for (int i = 0; i < TMM__THIN_INSTANCES * (int)TMM__THIN_ROUNDS; i++) {
         const int n = i / TMM__THIN_ROUNDS, rounds = i % TMM__THIN_ROUNDS + 1;
-        if (rounds > 1 && p->batch == 1) continue;
-        const int cols = tmm__xthin_cols(n);
-        const double units = tmm__xthin_tiles(p, cols) * ceil(p->K / 32.0);
-        const double most = floor(rounds * processors / p->batch);
-        const double shares = fmax(fmin(floor(units / (cols < 64 ? 4 : 8)), most), 1);
+        const int cols = tmm__xthin_cols(n), alike = p->batch == 1 && rounds == 2;
+        const double tiles = tmm__xthin_tiles(p, cols), units = tiles * ceil(p->K / 32.0);
+        const double most = floor((alike ? 1 : rounds) * processors / p->batch);
+        double shares = fmax(fmin(floor(units / (cols < 64 ? 4 : 8)), most), 1);
+        if (alike) shares = tiles * floor(shares / tiles);
+        if (shares < 1 || (p->batch == 1 && rounds > 2)) continue;
         double time = tmm__xthin_time(p, n, shares);
         time = TMM__FLOAT_GUESS(TMM__THIN_FIRST + n, time);
         time = TMM__PLAN_GUESS(TMM__THIN_FIRST + n, TMM__PLAN_EVEN, rounds, time);
