@@ -411,12 +411,12 @@ static inline tmm_status tmm__xhalf_align(tmm__xproduct *p, char *memory)
     const size_t bytes = tmm__xhalf_copied(p, 0, memory, &copies.operands[0]);
     if (!TMM__TRIANGLE(p))
         tmm__xhalf_copied(p, 1, memory + (bytes + 255) / 256 * 256, &copies.operands[1]);
-    long long chunks = 0, rows = 0;
+    long long blocks = 0;
     for (int n = 0; n < 2; n++) {
         const tmm__half_operand *x = &copies.operands[n];
+        if (n == 1) copies.second = (unsigned)blocks;
         if (x->rows == 0) continue;
-        if (x->cols > chunks * 256) chunks = (x->cols + 255) / 256;
-        if (x->rows * x->items > rows) rows = x->rows * x->items;
+        blocks += ((x->cols + 7) / 8 * x->rows * x->items + 255) / 256;
         if (n == 0)
             p->A = (const TMM_TYPE *)x->to, p->strideA = x->items > 1 ? x->rows * x->pitch : 0;
         else
@@ -433,9 +433,8 @@ static inline tmm_status tmm__xhalf_align(tmm__xproduct *p, char *memory)
     if (TMM__TRIANGLE(p)) /* B is A */
         p->B = p->A, p->rsB = p->csA, p->csB = p->rsA, p->strideB = p->strideA;
     void *arguments[] = {&copies};
-    const dim3 blocks((unsigned)chunks, (unsigned)tmm__min((rows + 7) / 8, 65535), 2);
-    return tmm__launch_clusters((const void *)tmm__xgemm_half_align, blocks, dim3(256), 1, 1, 0,
-                                arguments, p->stream);
+    return tmm__launch_clusters((const void *)tmm__xgemm_half_align, dim3((unsigned)blocks),
+                                dim3(256), 1, 1, 0, arguments, p->stream);
 }
 
 /* The product of copies, where operands are off 16 bytes, in *memory. *missing: there was none for them. */
