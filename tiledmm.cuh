@@ -2145,12 +2145,10 @@ typedef struct tmm__costs { /* in clocks, if nothing else is said */
        part of 64 k that few blocks save. */
     tmm__block_costs half[TMM__TUNED_HALF];
     double half_wgmma[TMM__TUNED_HALF][6];
-    /* KERNEL THIN HALF, in nanoseconds: the launch, a block, and each thin line by 128 large ones that it stores
-       alone; 64 k of 16, 64 and 128 thin lines, and off 16 bytes; from asking for a stage to having it; blocks that
-       share k, and each such line that they add; operands from memory, by KERNEL TENSOR HALF and by this; KERNEL SUM,
-       and each byte of it. slower: times, more lines of memory. asked[2]: of what a block has more. l2: bytes a ns. */
+    /* KERNEL THIN HALF, in nanoseconds, and what all of 16 bits have: kernels/tensor_half/costs.h. */
     struct {
-        double tile[3], step[4], latency, slower, cluster[2], memory[2], asked[3], l2, sum[2];
+        double tile[3], step[4], latency, cluster[2], memory[2], asked[3], l2[2];
+        double align[3], sum[2], host, apart[3];
     } half_thin;
     /* KERNEL TENSOR INT8. The device chooses by the first five, in products of bytes by one
        modulus; TMM_AUTO by the last four. `slow` is predicted: fp64_slow and each_slow where FP64
@@ -2466,21 +2464,23 @@ static const tmm__costs tmm__measured = {
     },
     {
         /* half by wgmma */
-        {3570, 1470, 3030, 3150, 9430, 0},
-        {4910, 967, 1950, 2550, 4990, 0.478},
-        {3260, 1240, 3970, 2600, 7970, 0},
+        {3430, 1280, 3830, 10300, 10200, 0.116},
+        {5100, 808, 2070, 3530, 5020, 0.495},
+        {5250, 1020, 2790, 6450, 9280, 0.32},
     },
     {
         /* half thin */
-        {171, 2360, 32.6},    /* tile */
-        {134, 300, 512, 474}, /* step */
-        2600,                 /* latency */
-        1.13,                 /* slower */
-        {853, 20.6},          /* cluster */
-        {1690, 802},          /* memory */
-        {1e6, 2.9e5, 0.039},  /* asked */
-        9120,                 /* l2 */
-        {3020, 5.81e-5},      /* sum */
+        {34.9, 2220, 42.2},         /* tile */
+        {206, 223, 352, 510},       /* step */
+        2530,                       /* latency */
+        {1650, 17.6},               /* cluster */
+        {1290, 601},                /* memory */
+        {960000, 293000, 0.0393},   /* asked */
+        {14600, 2.73},              /* l2 */
+        {3100, 0.000128, 0.000463}, /* align */
+        {3450, 0.000317},           /* sum */
+        6760,                       /* host */
+        {1.86, 2.58, 0.327},        /* apart */
     },
     {
         /* int8 */
@@ -3412,6 +3412,7 @@ static inline tmm_status tmm__blame_operand(const tmm__operands *o, tmm_status s
 #define tmm__xhalf__instance  TMM_FN(gemm__half_instance)
 #define tmm__xhalf__wgmma     TMM_FN(gemm__half_wgmma_instance)
 #define tmm__xhalf_align      TMM_FN(gemm__half_align)
+#define tmm__xhalf_apart      TMM_FN(gemm__half_apart)
 #define tmm__xhalf_boxed      TMM_FN(gemm__half_boxed)
 #define tmm__xhalf_boxed_C    TMM_FN(gemm__half_boxed_C)
 #define tmm__xhalf_by_wgmma   TMM_FN(gemm__half_by_wgmma)
@@ -3427,6 +3428,7 @@ static inline tmm_status tmm__blame_operand(const tmm__operands *o, tmm_status s
 #define tmm__xhalf_packs      TMM_FN(gemm__half_packs)
 #define tmm__xhalf_plain      TMM_FN(gemm__half_plain)
 #define tmm__xhalf_run_wgmma  TMM_FN(gemm__half_run_wgmma)
+#define tmm__xhalf_sum_time   TMM_FN(gemm__half_sum_time)
 #define tmm__xhalf_thin       TMM_FN(gemm__half_thin)
 #define tmm__xhalf_thin_way   TMM_FN(gemm__half_thin_way)
 #define tmm__xhalf_thin_from  TMM_FN(gemm__half_thin_from)
@@ -8793,6 +8795,19 @@ TMM__DEVICE void tmm__barrier_expect(unsigned barrier, unsigned bytes)
                  : "memory");
 }
 
+/* Has that phase ended? */
+TMM__DEVICE bool tmm__barrier_is(unsigned barrier, unsigned parity)
+{
+    unsigned done;
+    asm volatile("{\n.reg .pred p;\n"
+                 "mbarrier.test_wait.parity.shared::cta.b64 p, [%1], %2;\n"
+                 "selp.u32 %0, 1, 0, p;\n}"
+                 : "=r"(done)
+                 : "r"(barrier), "r"(parity)
+                 : "memory");
+    return done;
+}
+
 TMM__DEVICE void tmm__barrier_wait(unsigned barrier, unsigned parity)
 {
     unsigned done;
@@ -13305,12 +13320,13 @@ TMM__DEVICE float4 tmm__half_thin_load(const float *sums, int rank)
 #if defined(TMM__PASS) && TMM__EMIT_TYPE && TMM__HALF_TENSOR
 #if TMM__WGMMA
 /* All steps of a block, into the sums of a warpgroup: 64 lines of the large operand, `cols` of the
-   thin one. Stages are given back at once. */
+   thin one. The products of a stage run while the next one begins, if that is there; else the stage is given
+   back first. */
 TMM__DEVICE void tmm__xhalf_thin_sum(float *c, const tmm__half_thin_job *job, int steps,
                                      unsigned at, unsigned fulls, int rank, const int cols,
                                      const int turned_large, const int turned_thin)
 {
-    unsigned parity = 0;
+    unsigned parity = 0, before = 0; /* the barrier of a stage that is being multiplied; 0: none */
     const unsigned first = at;
     const int lane = threadIdx.x % 32, group = threadIdx.x / 128;
     int stage = 0;
@@ -13318,18 +13334,29 @@ TMM__DEVICE void tmm__xhalf_thin_sum(float *c, const tmm__half_thin_job *job, in
     for (int i = 0; i < cols / 2; i++) c[i] = 0;
 #pragma unroll 1
     for (int step = 0; step < steps; step++) {
-        tmm__barrier_wait(fulls + 8 * stage, parity);
+        if (!tmm__barrier_is(fulls + 8 * stage, parity)) {
+            if (before != 0) {
+                TMM__WGMMA_WAIT(0);
+                if (lane == 0) tmm__barrier_arrive_at(before, rank);
+                before = 0;
+            }
+            tmm__barrier_wait(fulls + 8 * stage, parity);
+        }
         /* What threads have stored. It waits for all copies of a warp: not those that copy ahead. */
         if (job->full > 1) asm volatile("fence.proxy.async.shared::cta;" ::: "memory");
         TMM__WGMMA_BEGIN();
         tmm__xhalf_step(c, at, group, 128, cols, turned_large, turned_thin);
         TMM__WGMMA_COMMIT();
-        TMM__WGMMA_WAIT(0);
-        if (lane == 0)
-            tmm__barrier_arrive_at(fulls + 8 * ((int)TMM__HALF_THIN_STAGES + stage), rank);
+        if (before != 0) {
+            TMM__WGMMA_WAIT(1);
+            if (lane == 0) tmm__barrier_arrive_at(before, rank);
+        }
+        before = fulls + 8 * ((int)TMM__HALF_THIN_STAGES + stage);
         at += job->stage;
         if (++stage == job->stages) stage = 0, parity ^= 1, at = first;
     }
+    TMM__WGMMA_WAIT(0);
+    if (lane == 0 && before != 0) tmm__barrier_arrive_at(before, rank);
 #pragma unroll
     for (int i = 0; i < cols / 2; i++) asm volatile("" : "+f"(c[i])::"memory");
 }
@@ -13493,7 +13520,7 @@ TMM_KERNEL void __launch_bounds__(576, 1) /* 112 registers, so that two blocks o
 }
 #endif
 /* src/tiledmm/kernels/tensor_half/align.cuh. Lines that TMA cannot take, copied so that it can.
-   Uses: kernels/common/tensor_ptx.cuh, once/. Used by: launch.h. */
+   Uses: kernels/common/tensor_ptx.cuh, once/. Used by: costs.h, launch.h. */
 #if defined(TMM__PASS) && TMM__EMIT_TYPE && TMM__HALF_TENSOR
 #if !defined(TMM__HALF_ONCE)
 /* Lines of `cols` elements of 16 bits, ld apart, `rows` of them in each of `items` products. */
@@ -18767,6 +18794,130 @@ static inline tmm_status tmm__xtensor(const tmm__xproduct *p, const tmm__plan *p
 }
 #endif
 #endif
+/* src/tiledmm/kernels/tensor_half/costs.h. COSTS of elements of 16 bits: what operands are copied, and what plans
+   have in common.
+   Uses: align.cuh, launch/product.h, once/. Used by: launch.h, thin_launch.h. */
+#if defined(TMM_NAME) && !defined(TMM__PASS) && TMM__HOST && TMM__HALF_TENSOR
+/* half_thin of once/tuning.h, in nanoseconds. KERNEL THIN HALF: the launch, a block, and each thin line by 128
+   large ones that it stores alone; 64 k of 16, 64 and 128 thin lines, and off 16 bytes; from asking for a stage
+   to having it; blocks that share k, and each such line that they add; operands from memory, by KERNEL TENSOR
+   HALF and by this; asked[2]: of what a block has more; bytes of L2 a nanosecond, and by wgmma times `l2`.
+   All: KERNEL ALIGN, each byte that it reads or writes, those beyond L2; KERNEL SUM, each byte; the host for
+   memory and a launch more; apart: part by which L2 takes longer along k, and not, and memory by wgmma. */
+
+/* Lines and k of an operand as TMA takes them: 16 bytes from line to line, and where they begin. */
+static inline int tmm__xhalf_boxed(const void *X, long long ld, long long stride, long long batch)
+{
+    return ((size_t)X | (size_t)ld * 2 | (batch > 1 ? (size_t)stride * 2 : 0)) % 16 == 0;
+}
+
+/* Elements from line to line of op(A) or op(B). A line that is alone may have a leading dimension below
+   its length, as that of a column vector is 1: then what TMA and copies take. */
+static inline long long tmm__xhalf_ld(const tmm__xproduct *p, int is_B)
+{
+    const long long lines = is_B ? p->N : p->M, ld = is_B ? tmm__xldb(p) : tmm__xlda(p);
+    const int turned = (is_B ? p->rsB : p->csA) != 1;
+    return (turned ? p->K : lines) > 1 ? ld : ((turned ? lines : p->K) + 7) / 8 * 8;
+}
+
+/* Bytes of the copies of an operand that TMA cannot take: all products of a batch, unless they share
+   it. 0: it can. Then `to`, if not NULL, is what KERNEL ALIGN does at `memory`. */
+static inline size_t tmm__xhalf_copied(const tmm__xproduct *p, int is_B, char *memory,
+                                       tmm__half_operand *to)
+{
+    const int turned = (is_B ? p->rsB : p->csA) != 1;
+    const long long lines = is_B ? p->N : p->M, ld = tmm__xhalf_ld(p, is_B);
+    const long long rows = turned ? p->K : lines, cols = turned ? lines : p->K;
+    /* Lines of memory begin a row, or boxes of TMA take two each: 4104 took 1.4 times as long as 4096. */
+    const long long stride = is_B ? p->strideB : p->strideA, pitch = (cols + 63) / 64 * 64;
+    const void *X = is_B ? p->B : p->A;
+    const long long items = p->batch > 1 && stride > 0 ? p->batch : 1;
+    if (tmm__xhalf_boxed(X, ld, stride, items)) return 0;
+    if (to != NULL) {
+        const tmm__half_operand copied = {X, memory, rows, cols, ld, stride, items, pitch};
+        *to = copied;
+    }
+    return (size_t)(rows * items * pitch) * 2;
+}
+
+/* Of both operands; B of a triangle is A. */
+static inline size_t tmm__xhalf_copies(const tmm__xproduct *p)
+{
+    return tmm__xhalf_copied(p, 0, NULL, NULL) +
+           (TMM__TRIANGLE(p) ? 0 : tmm__xhalf_copied(p, 1, NULL, NULL));
+}
+
+/* May operands off 16 bytes be copied first? Of a batch all at once, so that all products have the same bits. */
+static inline int tmm__xhalf_packs(const tmm__xproduct *p)
+{
+    return (p->allowed & (TMM__PACK | TMM__ALL_OF_BATCH)) && tmm__current_device()->pools;
+}
+
+/* Elements by which lines of an operand, copied or not, begin further and further within lines of memory, and
+   64 where it does not lie along k. */
+static inline int tmm__xhalf_apart(const tmm__xproduct *p, int is_B)
+{
+    const int turned = (is_B ? p->rsB : p->csA) != 1;
+    const int copied = tmm__xhalf_copied(p, is_B, NULL, NULL) > 0;
+    return (copied ? 0 : (int)(tmm__xhalf_ld(p, is_B) % 64)) + (turned ? 64 : 0);
+}
+
+#ifndef TMM__HALF_ONCE
+/* The part of its boxes of 128 bytes that are in two lines of memory each, of a tile that has so many lines. */
+static inline double tmm__half_apart_part(int apart, int lines)
+{
+    const int off = (apart | (apart & 64 ? lines : 0)) % 64;
+    return off == 0 ? 0 : 1 - (off & -off) / 64.0;
+}
+
+/* Times that L2 takes for them. */
+static inline double tmm__half_apart_time(int apart, int lines)
+{
+    return 1 + tmm__tuned()->half_thin.apart[apart >= 64] * tmm__half_apart_part(apart, lines);
+}
+
+/* Nanoseconds of KERNEL ALIGN for copies of so many bytes. */
+static inline double tmm__half_align_time(double bytes)
+{
+    const double *align = tmm__tuned()->half_thin.align;
+    const double near = fmin(2 * bytes, tmm__current_device()->gpu.l2_bytes);
+    return align[0] + align[1] * near + align[2] * (2 * bytes - near);
+}
+
+/* Of two that are at work together the longer one counts most. */
+static inline double tmm__half_both(double a, double b)
+{
+    return sqrt(sqrt(a * a * a * a + b * b * b * b));
+}
+
+/* What a plan is worth that needs memory and more launches, so many: little below what the host takes for
+   them. */
+static inline double tmm__half_host_time(double time, int more)
+{
+    const double host = tmm__tuned()->half_thin.host * more;
+    return time < host ? host - 0.1 * (host - time) : time;
+}
+
+/* Nanoseconds of memory for blocks that ask for so many bytes of it at once: the fewer, the longer. What
+   the first ones wait for is not hidden: a number of half_thin.memory. */
+static inline double tmm__half_memory_time(const tmm__load *load, double asked, int first,
+                                           double *time)
+{
+    const tmm__costs *t = tmm__tuned();
+    const double memory = tmm__memory_time(load);
+    if (load->bytes + load->c_bytes < tmm__current_device()->gpu.l2_bytes) return memory;
+    *time += t->half_thin.memory[first];
+    return memory * (1 + t->half_thin.asked[0] / asked);
+}
+#endif
+
+/* Nanoseconds of KERNEL SUM, which begins early, for so many parts. */
+static inline double tmm__xhalf_sum_time(const tmm__xproduct *p, double parts)
+{
+    const double *sum = tmm__tuned()->half_thin.sum;
+    return sum[0] + sum[1] * 4 * parts * p->M * p->N * p->batch;
+}
+#endif
 /* src/tiledmm/kernels/tensor_half/launch.h. PLAN and LAUNCHER of KERNEL TENSOR HALF.
    Uses: kernels/common/finish.cuh, kernels/tensor_half/, launch/, once/. Used by: thin_launch.h. */
 #if defined(TMM_NAME) && !defined(TMM__PASS) && TMM__HOST && TMM__HALF_TENSOR
@@ -18827,54 +18978,6 @@ static inline const tmm__xhalf__wgmma *tmm__xhalf_wgmma(int n)
     return n < (int)(sizeof instances / sizeof *instances) ? &instances[n] : NULL;
 }
 
-/* Lines and k of an operand as TMA takes them: 16 bytes from line to line, and where they begin. */
-static inline int tmm__xhalf_boxed(const void *X, long long ld, long long stride, long long batch)
-{
-    return ((size_t)X | (size_t)ld * 2 | (batch > 1 ? (size_t)stride * 2 : 0)) % 16 == 0;
-}
-
-/* Elements from line to line of op(A) or op(B). A line that is alone may have a leading dimension below
-   its length, as that of a column vector is 1: then what TMA and copies take. */
-static inline long long tmm__xhalf_ld(const tmm__xproduct *p, int is_B)
-{
-    const long long lines = is_B ? p->N : p->M, ld = is_B ? tmm__xldb(p) : tmm__xlda(p);
-    const int turned = (is_B ? p->rsB : p->csA) != 1;
-    return (turned ? p->K : lines) > 1 ? ld : ((turned ? lines : p->K) + 7) / 8 * 8;
-}
-
-/* Bytes of the copies of an operand that TMA cannot take: all products of a batch, unless they share
-   it. 0: it can. Then `to`, if not NULL, is what KERNEL ALIGN does at `memory`. */
-static inline size_t tmm__xhalf_copied(const tmm__xproduct *p, int is_B, char *memory,
-                                       tmm__half_operand *to)
-{
-    const int turned = (is_B ? p->rsB : p->csA) != 1;
-    const long long lines = is_B ? p->N : p->M, ld = tmm__xhalf_ld(p, is_B);
-    const long long rows = turned ? p->K : lines, cols = turned ? lines : p->K;
-    /* Lines of memory begin a row, or boxes of TMA take two each: 4104 took 1.4 times as long as 4096. */
-    const long long stride = is_B ? p->strideB : p->strideA, pitch = (cols + 63) / 64 * 64;
-    const void *X = is_B ? p->B : p->A;
-    const long long items = p->batch > 1 && stride > 0 ? p->batch : 1;
-    if (tmm__xhalf_boxed(X, ld, stride, items)) return 0;
-    if (to != NULL) {
-        const tmm__half_operand copied = {X, memory, rows, cols, ld, stride, items, pitch};
-        *to = copied;
-    }
-    return (size_t)(rows * items * pitch) * 2;
-}
-
-/* Of both operands; B of a triangle is A. */
-static inline size_t tmm__xhalf_copies(const tmm__xproduct *p)
-{
-    return tmm__xhalf_copied(p, 0, NULL, NULL) +
-           (TMM__TRIANGLE(p) ? 0 : tmm__xhalf_copied(p, 1, NULL, NULL));
-}
-
-/* May operands off 16 bytes be copied first? Of a batch all at once, so that all products have the same bits. */
-static inline int tmm__xhalf_packs(const tmm__xproduct *p)
-{
-    return (p->allowed & (TMM__PACK | TMM__ALL_OF_BATCH)) && tmm__current_device()->pools;
-}
-
 #ifndef TMM__HALF_ONCE
 /* Numbers of plans: mma.sync, by copies of operands off 16 bytes, wgmma, KERNEL THIN HALF. */
 enum { TMM__HALF_COPIED = 4, TMM__HALF_WGMMA_FIRST = 8, TMM__HALF_THIN_FIRST = 32 };
@@ -18904,20 +19007,6 @@ static inline int tmm__xhalf_by_wgmma(const tmm__xproduct *p)
            p->N <= INT_MAX - 256 && p->K > 0 && p->K <= INT_MAX - 64 && tmm__xlda(p) <= 1ll << 36 &&
            tmm__xldb(p) <= 1ll << 36 && tmm__xmap_maker() != NULL;
 }
-
-#ifndef TMM__HALF_ONCE
-/* Nanoseconds of memory for blocks that ask for so many bytes of it at once: the fewer, the longer. What
-   the first ones wait for is not hidden: a number of half_thin.memory. */
-static inline double tmm__half_memory_time(const tmm__load *load, double asked, int first,
-                                           double *time)
-{
-    const tmm__costs *t = tmm__tuned();
-    const double memory = tmm__memory_time(load);
-    if (load->bytes + load->c_bytes < tmm__current_device()->gpu.l2_bytes) return memory;
-    *time += t->half_thin.memory[first];
-    return memory * (1 + t->half_thin.asked[0] / asked);
-}
-#endif
 
 /* Has the device tensor cores for this type? Else it is right, but slow. */
 static inline int tmm__xtensor_competes(const tmm__xproduct *p, const tmm__xkernel *row)
@@ -18985,7 +19074,7 @@ static inline int tmm__xhalf_plain(const tmm__xproduct *p)
 /* Takes this way by wgmma if it should be faster than c->time: all tiles in slices of k, or, if `rest` is not
    0, only the last ones. Clusters are persistent, and take items in turn. */
 static inline void tmm__xhalf_wgmma_try(const tmm__xproduct *p, tmm__plan *c, int way,
-                                        double copies, int rest, int slices)
+                                        const int *apart, double copies, int rest, int slices)
 {
     const int n = tmm__half_ways[way][0], cluster = tmm__half_ways[way][1], last_round = rest > 0;
     const int cols = tmm__half_ways[way][2];
@@ -19012,13 +19101,17 @@ static inline void tmm__xhalf_wgmma_try(const tmm__xproduct *p, tmm__plan *c, in
         if (last.tiles == 0) return;
         rest = last.tiles, parts = rest, cut = TMM__PLAN_LAST_ROUND;
     }
-    /* What is not shared by a cluster comes from L2 more often. TMA has some 1.15 times its rate. */
+    /* What is not shared by a cluster comes from L2 more often. */
     const double whole = tiles - parts, items = whole + parts * slices;
     const double busy = fmin(items / most, 1), lines = p->rsB != 1 ? i->cols : cols;
-    const double copied = (i->rows + lines / cluster) * 128.0;
+    const double copied = (i->rows * tmm__half_apart_time(apart[0], i->rows) +
+                           lines / cluster * tmm__half_apart_time(apart[1], cols)) *
+                          128;
     /* Few blocks of 128 x 128 find a higher clock, and L2 free: 1024 took 0.7 of the clocks of a step. */
     const double alone = costs[5] * (1 - busy);
-    const double step = fmax(costs[1] * (1 - alone), busy * copied / (1.15 * tmm__tuned()->l2));
+    const double step =
+        tmm__half_both(costs[1] * (1 - alone),
+                       busy * copied / (tmm__tuned()->half_thin.l2[1] * tmm__tuned()->l2));
     const double odd = load.odd ? costs[4] * fmin(1, (double)p->N / cols) : 0;
     /* Threads store what is left of whole boxes; expected of an epilogue, not measured. */
     const double left = cols % 64 != 0 && tmm__xhalf_more(p) ? 4000 : 0;
@@ -19033,9 +19126,15 @@ static inline void tmm__xhalf_wgmma_try(const tmm__xproduct *p, tmm__plan *c, in
     }
     double time = device->gpu.launch + copies;
     const double asked = fmin(items * cluster, load.processors) * i->bytes;
-    const double memory = tmm__half_memory_time(&load, asked, 0, &time);
+    double memory = tmm__half_memory_time(&load, asked, 0, &time);
+    if (load.bytes + load.c_bytes >= device->gpu.l2_bytes)
+        memory *= 1 + tmm__tuned()->half_thin.apart[2] *
+                          (tmm__half_apart_part(apart[0], i->rows) * p->M +
+                           tmm__half_apart_part(apart[1], cols) * p->N) /
+                          (double)(p->M + p->N);
     time += tmm__overlapped(tmm__in_nanoseconds(costs[0] + busiest), memory);
-    if (slices > 1) time = tmm__host_time(time + tmm__xsum_time(&q, slices));
+    if (slices > 1) time += tmm__xhalf_sum_time(&q, slices);
+    time = tmm__half_host_time(time, (copies > 0) + (slices > 1));
     const int instance = (int)TMM__HALF_WGMMA_FIRST + way;
     time = TMM__PLAN_GUESS(instance, cut, slices, time);
     if (time >= c->time) return;
@@ -19052,7 +19151,8 @@ static inline void tmm__xhalf_wgmma_plan(const tmm__xproduct *p, tmm__plan *c)
     const tmm__device *device = tmm__current_device();
     const double steps = ceil(p->K / 64.0);
     const double copied = (double)tmm__xhalf_copies(p);
-    const double copies = copied > 0 ? tmm__pack_time(copied) : 0;
+    const double copies = copied > 0 ? tmm__half_align_time(copied) : 0;
+    const int apart[2] = {tmm__xhalf_apart(p, 0), tmm__xhalf_apart(p, 1)};
     const int cuts = (p->allowed & TMM__CUT_K) && device->pools;
     if (copied > 0 && !tmm__xhalf_packs(p)) return;
     for (int way = 0; way < (int)TMM__HALF_WAYS; way++) {
@@ -19076,9 +19176,9 @@ static inline void tmm__xhalf_wgmma_plan(const tmm__xproduct *p, tmm__plan *c)
         for (int s = 0; s < (int)(sizeof slices / sizeof *slices); s++) {
             if (s > 0 && (!cuts || slices[s] * 4 > steps || plain)) break;
             if (s == 0 || tiles * slices[s] <= 4 * most)
-                tmm__xhalf_wgmma_try(p, c, way, copies, 0, slices[s]);
+                tmm__xhalf_wgmma_try(p, c, way, apart, copies, 0, slices[s]);
             if (s > 0 && tiles > most && rest > 0 && p->batch == 1 && rest * slices[s] <= 4 * most)
-                tmm__xhalf_wgmma_try(p, c, way, copies, rest, slices[s]);
+                tmm__xhalf_wgmma_try(p, c, way, apart, copies, rest, slices[s]);
         }
     }
 }
@@ -19111,8 +19211,9 @@ static inline void tmm__xhalf_mma_plan(const tmm__xproduct *p, tmm__plan *c)
                 break;
             load.blocks = tiles * slices, load.k = 32 * ceil(steps / slices);
             double time = tmm__launch_time(&tmm__tuned()->half[n < TMM__TUNED_HALF ? n : 0], &load);
-            if (copies) time += tmm__pack_time(copied);
-            if (slices > 1) time = tmm__host_time(time + tmm__xsum_time(p, slices));
+            if (copies) time += tmm__half_align_time(copied);
+            if (slices > 1) time += tmm__xsum_time(p, slices);
+            time = tmm__half_host_time(time, copies + (slices > 1));
             const int instance = n + copies * TMM__HALF_COPIED;
             time = TMM__PLAN_GUESS(instance, slices > 1 ? TMM__PLAN_REDUCE : TMM__PLAN_WHOLE,
                                    slices, time);
@@ -19347,7 +19448,8 @@ typedef struct tmm__xhalf__thin {
 typedef struct tmm__xhalf__thins {
     double thin, large, steps, batch, processors; /* lines, steps of 64 k */
     double memory;                                /* nanoseconds of it, */
-    int from_memory, aligned; /* if L2 does not hold all; are lines 128 bytes apart? */
+    int from_memory;                              /* if L2 does not hold all */
+    int apart[2]; /* of the large operand and of the thin one: tmm__xhalf_apart */
     int plain, cuts,
         turned; /* is an operand off 16 bytes? May k be cut? Does the large one not lie along k? */
     const int *clusters;
@@ -19417,18 +19519,19 @@ static inline double tmm__xhalf_thin_time(const tmm__xhalf__thins *p, const tmm_
     const double blocks = clusters * w->size, steps = ceil(p->steps / w->parts);
     const double share = ceil(blocks / p->processors);
     const double together = w->on_one > 1 && share > 1 ? 2 : 1;
-    double step = fmax(t->half_thin.latency / w->stages, together * t->half_thin.step[kind]);
-    if (p->plain)
-        step = fmax(step, t->half_thin.step[3] * (1 + w->slots / 8e4));
-    else if (!p->aligned || (p->turned && w->high % 64 != 0)) /* two lines of memory for one */
-        step *= t->half_thin.slower;
+    double step =
+        tmm__half_both(t->half_thin.latency / w->stages, together * t->half_thin.step[kind]);
+    if (p->plain) step = fmax(step, t->half_thin.step[3] * (1 + w->slots / 8e4));
     const double lines =
         fmin(w->cols, p->thin) * fmin(w->high, p->large) / (int)TMM__HALF_THIN_LINES;
     const double store = w->parts > 1 ? 0 : together * t->half_thin.tile[2] * lines;
     const double tile = t->half_thin.tile[1] + store;
-    const double copies = w->high + fmin(w->cols, p->thin);
-    const double busy = fmax(ceil(clusters / w->fit) * (tile + steps * step),
-                             blocks * steps * copies * 128 / t->half_thin.l2);
+    /* Boxes of an operand that does not lie along k have 64 lines. */
+    const double large = p->turned ? ceil(w->high / 64.0) * 64 : w->high;
+    const double copied = large * tmm__half_apart_time(p->apart[0], w->high) +
+                          fmin(w->cols, p->thin) * tmm__half_apart_time(p->apart[1], w->cols);
+    const double busy = tmm__half_both(ceil(clusters / w->fit) * (tile + steps * step),
+                                       blocks * steps * copied * 128 / t->half_thin.l2[0]);
     double time = 0, memory = p->memory;
     if (p->from_memory) {
         const double asked = fmin(blocks, w->on_one * p->processors) * w->stages * w->high * 128;
@@ -19438,9 +19541,6 @@ static inline double tmm__xhalf_thin_time(const tmm__xhalf__thins *p, const tmm_
     }
     time += tmm__overlapped(busy, memory);
     if (w->parts > 1) time += t->half_thin.cluster[0] + t->half_thin.cluster[1] * lines;
-    if (w->slices > 1)
-        time += t->half_thin.sum[0] +
-                t->half_thin.sum[1] * 4 * w->slices * p->thin * p->large * p->batch;
     return time;
 }
 
@@ -19459,7 +19559,7 @@ static inline void tmm__xhalf_thin_plan(const tmm__xproduct *p, tmm__plan *c)
     const double tiles = ceil(q.thin / 16) * ceil(q.large / 32);
     if (TMM__TRIANGLE(p) || tiles * 256 > INT_MAX) return;
     const size_t copied = tmm__xhalf_copies(p);
-    q.aligned = (copied > 0 || (tmm__xhalf_ld(p, 0) % 64 == 0 && tmm__xhalf_ld(p, 1) % 64 == 0));
+    q.apart[0] = tmm__xhalf_apart(p, p->M <= p->N), q.apart[1] = tmm__xhalf_apart(p, p->M > p->N);
     q.memory = tmm__memory_time(&load);
     q.from_memory = load.bytes + load.c_bytes >= device->gpu.l2_bytes;
     if (q.from_memory) first += t->half_thin.memory[1];
@@ -19480,8 +19580,10 @@ static inline void tmm__xhalf_thin_plan(const tmm__xproduct *p, tmm__plan *c)
                         : w.parts > 1 ? TMM__PLAN_CLUSTERS
                                       : TMM__PLAN_WHOLE;
         double time = first + tmm__xhalf_thin_time(&q, &w);
-        if (copied > 0 && !q.plain) time += tmm__pack_time((double)copied);
-        if (w.slices > 1) time = tmm__host_time(time);
+        const int copies = copied > 0 && !q.plain;
+        if (copies) time += tmm__half_align_time((double)copied);
+        if (w.slices > 1) time += tmm__xhalf_sum_time(p, w.slices);
+        time = tmm__half_host_time(time, copies + (w.slices > 1));
         if (time < HUGE_VAL)
             time = TMM__PLAN_GUESS((int)TMM__HALF_THIN_FIRST + w.way, cut, w.parts, time);
         if (time >= c->time) continue;

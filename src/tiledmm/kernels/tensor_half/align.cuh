@@ -1,5 +1,5 @@
 /* src/tiledmm/kernels/tensor_half/align.cuh. Lines that TMA cannot take, copied so that it can.
-   Uses: kernels/common/tensor_ptx.cuh, once/. Used by: launch.h. */
+   Uses: kernels/common/tensor_ptx.cuh, once/. Used by: costs.h, launch.h. */
 #if defined(TMM__PASS) && TMM__EMIT_TYPE && TMM__HALF_TENSOR
 #if !defined(TMM__HALF_ONCE)
 /* Lines of `cols` elements of 16 bits, ld apart, `rows` of them in each of `items` products. */
