@@ -8795,19 +8795,6 @@ TMM__DEVICE void tmm__barrier_expect(unsigned barrier, unsigned bytes)
                  : "memory");
 }
 
-/* Has that phase ended? */
-TMM__DEVICE bool tmm__barrier_is(unsigned barrier, unsigned parity)
-{
-    unsigned done;
-    asm volatile("{\n.reg .pred p;\n"
-                 "mbarrier.test_wait.parity.shared::cta.b64 p, [%1], %2;\n"
-                 "selp.u32 %0, 1, 0, p;\n}"
-                 : "=r"(done)
-                 : "r"(barrier), "r"(parity)
-                 : "memory");
-    return done;
-}
-
 TMM__DEVICE void tmm__barrier_wait(unsigned barrier, unsigned parity)
 {
     unsigned done;
@@ -13320,13 +13307,12 @@ TMM__DEVICE float4 tmm__half_thin_load(const float *sums, int rank)
 #if defined(TMM__PASS) && TMM__EMIT_TYPE && TMM__HALF_TENSOR
 #if TMM__WGMMA
 /* All steps of a block, into the sums of a warpgroup: 64 lines of the large operand, `cols` of the
-   thin one. The products of a stage run while the next one begins, if that is there; else the stage is given
-   back first. */
+   thin one. Stages are given back at once. */
 TMM__DEVICE void tmm__xhalf_thin_sum(float *c, const tmm__half_thin_job *job, int steps,
                                      unsigned at, unsigned fulls, int rank, const int cols,
                                      const int turned_large, const int turned_thin)
 {
-    unsigned parity = 0, before = 0; /* the barrier of a stage that is being multiplied; 0: none */
+    unsigned parity = 0;
     const unsigned first = at;
     const int lane = threadIdx.x % 32, group = threadIdx.x / 128;
     int stage = 0;
@@ -13334,29 +13320,18 @@ TMM__DEVICE void tmm__xhalf_thin_sum(float *c, const tmm__half_thin_job *job, in
     for (int i = 0; i < cols / 2; i++) c[i] = 0;
 #pragma unroll 1
     for (int step = 0; step < steps; step++) {
-        if (!tmm__barrier_is(fulls + 8 * stage, parity)) {
-            if (before != 0) {
-                TMM__WGMMA_WAIT(0);
-                if (lane == 0) tmm__barrier_arrive_at(before, rank);
-                before = 0;
-            }
-            tmm__barrier_wait(fulls + 8 * stage, parity);
-        }
+        tmm__barrier_wait(fulls + 8 * stage, parity);
         /* What threads have stored. It waits for all copies of a warp: not those that copy ahead. */
         if (job->full > 1) asm volatile("fence.proxy.async.shared::cta;" ::: "memory");
         TMM__WGMMA_BEGIN();
         tmm__xhalf_step(c, at, group, 128, cols, turned_large, turned_thin);
         TMM__WGMMA_COMMIT();
-        if (before != 0) {
-            TMM__WGMMA_WAIT(1);
-            if (lane == 0) tmm__barrier_arrive_at(before, rank);
-        }
-        before = fulls + 8 * ((int)TMM__HALF_THIN_STAGES + stage);
+        TMM__WGMMA_WAIT(0);
+        if (lane == 0)
+            tmm__barrier_arrive_at(fulls + 8 * ((int)TMM__HALF_THIN_STAGES + stage), rank);
         at += job->stage;
         if (++stage == job->stages) stage = 0, parity ^= 1, at = first;
     }
-    TMM__WGMMA_WAIT(0);
-    if (lane == 0 && before != 0) tmm__barrier_arrive_at(before, rank);
 #pragma unroll
     for (int i = 0; i < cols / 2; i++) asm volatile("" : "+f"(c[i])::"memory");
 }

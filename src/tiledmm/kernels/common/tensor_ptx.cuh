@@ -70,19 +70,6 @@ TMM__DEVICE void tmm__barrier_expect(unsigned barrier, unsigned bytes)
                  : "memory");
 }
 
-/* Has that phase ended? */
-TMM__DEVICE bool tmm__barrier_is(unsigned barrier, unsigned parity)
-{
-    unsigned done;
-    asm volatile("{\n.reg .pred p;\n"
-                 "mbarrier.test_wait.parity.shared::cta.b64 p, [%1], %2;\n"
-                 "selp.u32 %0, 1, 0, p;\n}"
-                 : "=r"(done)
-                 : "r"(barrier), "r"(parity)
-                 : "memory");
-    return done;
-}
-
 TMM__DEVICE void tmm__barrier_wait(unsigned barrier, unsigned parity)
 {
     unsigned done;
