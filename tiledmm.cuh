@@ -2464,23 +2464,23 @@ static const tmm__costs tmm__measured = {
     },
     {
         /* half by wgmma */
-        {3430, 1280, 3830, 10300, 10200, 0.116},
-        {5100, 808, 2070, 3530, 5020, 0.495},
-        {5250, 1020, 2790, 6450, 9280, 0.32},
+        {3640, 1330, 3870, 9060, 9250, 0.198},
+        {4890, 799, 1920, 2960, 4470, 0.473},
+        {4230, 1040, 3200, 4960, 8440, 0.277},
     },
     {
         /* half thin */
-        {34.9, 2220, 42.2},         /* tile */
-        {206, 223, 352, 510},       /* step */
+        {34.7, 2200, 37.6},         /* tile */
+        {192, 227, 369, 482},       /* step */
         2530,                       /* latency */
-        {1650, 17.6},               /* cluster */
-        {1290, 601},                /* memory */
-        {960000, 293000, 0.0393},   /* asked */
-        {14600, 2.73},              /* l2 */
-        {3100, 0.000128, 0.000463}, /* align */
-        {3450, 0.000317},           /* sum */
+        {1520, 18},                 /* cluster */
+        {1200, 600},                /* memory */
+        {962000, 293000, 0.0393},   /* asked */
+        {15000, 2.81},              /* l2 */
+        {2880, 0.000166, 0.000476}, /* align */
+        {4020, 0.000282},           /* sum */
         6760,                       /* host */
-        {1.86, 2.58, 0.327},        /* apart */
+        {1.9, 2.68, 0.327},         /* apart */
     },
     {
         /* int8 */
@@ -3437,6 +3437,7 @@ static inline tmm_status tmm__blame_operand(const tmm__operands *o, tmm_status s
 #define tmm__xhalf_thin_slot  TMM_FN(gemm__half_thin_slot)
 #define tmm__xhalf_thin_stage TMM_FN(gemm__half_thin_stage)
 #define tmm__xhalf_thin_time  TMM_FN(gemm__half_thin_time)
+#define tmm__xhalf_thin_words TMM_FN(gemm__half_thin_words)
 #define tmm__xhalf__thin      TMM_FN(gemm__half__thin_way)
 #define tmm__xhalf__thins     TMM_FN(gemm__half__thins)
 #define tmm__xhalf_wgmma      TMM_FN(gemm__half_wgmma)
@@ -3681,6 +3682,8 @@ static inline tmm_status tmm__blame_operand(const tmm__operands *o, tmm_status s
 #define tmm__half_wgmma_bytes  TMM__INSTANCE(half_wgmma_bytes_, HALF_WGMMA)
 #define tmm__xhalf_step        TMM_FN(half_step)
 #define tmm__xhalf_sum         TMM_FN(half_sum)
+#define tmm__xhalf_thin_store  TMM_FN(half_thin_store)
+#define tmm__xhalf_thin_store4 TMM_FN(half_thin_store4)
 #define tmm__xhalf_thin_sum    TMM_FN(half_thin_sum)
 #define tmm__xhalf_two         TMM_FN(half_two)
 #define tmm__xhalf_store       TMM_FN(half_store)
@@ -3920,7 +3923,7 @@ typedef struct tmm__plan {
     int rest;                 /* TENSOR of 16 bits: tiles of a triangle that are left */
     int depth;                /* OUTER: k in shared memory, 0: none; THIN HALF: stages */
     int down;                 /* OUTER: blocks along M; NARROW: the tile, see tmm__narrow; THIN
-                                 HALF: blocks that share thin lines */
+                                 HALF: does a block have one tile after the other? */
     int turned;               /* NARROW, SKINNY, THIN HALF: C is narrow along N; along M */
     tmm__unsplit unsplit;     /* SMALL */
     long long pitchA, pitchB; /* PIPELINED, TENSOR: of operands that are packed; 0: it is not */
@@ -13023,8 +13026,9 @@ TMM_KERNEL void __launch_bounds__(128 + 2 * TMM__HALF_WGMMA_ROWS, 1)
 #endif
 }
 #endif
-/* src/tiledmm/kernels/tensor_half/thin.cuh. Elements of 16 bits by wgmma and TMA where C is thin or small.
-   Uses: kernels/common/, wgmma.cuh, once/. Used by: thin_launch.h. */
+/* src/tiledmm/kernels/tensor_half/thin.cuh. Copies of KERNEL THIN HALF: by TMA, or lines off 16 bytes.
+   Uses: kernels/common/tensor_ptx.cuh, wgmma.cuh, once/.
+   Used by: thin_kernel.cuh, thin_launch.h. */
 #if defined(TMM__PASS) && TMM__EMIT_TYPE && TMM__HALF_TENSOR && !defined(TMM__HALF_ONCE)
 /* Lines of the large operand in a tile at most; stages that there may be; blocks of a cluster; ways to
    divide a product. 1024 bytes align stages. */
@@ -13060,8 +13064,16 @@ typedef struct tmm__half_thin_job {
     int once;                 /* each line of the large operand is read by one block alone */
     tmm__half_thin_plain plain[2]; /* the large operand, the thin one */
     int slot, slots_at, full; /* bytes of a slot, where slots begin; arrivals at a full stage */
+    int words;                /* bytes that go from memory to stages at once; 0: through slots */
+    int items, sums_at;       /* tiles, times slices; where sums are kept */
     int stage, stages;        /* bytes of a stage */
 } tmm__half_thin_job;
+
+/* Where a warp is: in the ring of stages, with the parity of its barriers, and in the product. */
+typedef struct tmm__half_thin_place {
+    unsigned parity;
+    int stage, rank, line0, thin0, first, steps; /* steps of k, from the first on */
+} tmm__half_thin_place;
 
 #if TMM__WGMMA
 /* See tmm__half_box. `once`: no other block reads it, so that L2 need not keep it (PTX ISA 9.7,
@@ -13127,10 +13139,8 @@ TMM__DEVICE void tmm__half_thin_fetch(unsigned char *slot, const tmm__half_thin_
 typedef struct tmm__half_thin_lane {
     const char *from, *last_from; /* where these lines begin */
     long long step, next;         /* bytes to its next line, to the next 64 k */
-    int line, lines, end;         /* its first line, from one to the next; end of its warp's */
-    int last_line, chunk, chunks; /* the vector of a line, of so many and one more */
-    int whole;                    /* steps that it copies without looking */
-    unsigned low;                 /* the last bits of the first line's address */
+    int line, end, last_line;     /* its first line; end of its warp's */
+    int log2, whole; /* vectors of a line, and one more; steps that it copies without looking */
 } tmm__half_thin_lane;
 
 /* A warp has `each` of `rows` lines. From `row` and `col` on. */
@@ -13141,37 +13151,36 @@ TMM__DEVICE tmm__half_thin_lane tmm__half_thin_lines(const tmm__half_thin_plain 
     const int lane = threadIdx.x % 32, first = (threadIdx.x / 32 - 9) * each;
     const long long ld = x->ld * 2, left = turned ? x->rows - row : x->cols - col;
     tmm__half_thin_lane of;
-    of.chunks = 1 << x->chunks_log2, of.chunk = lane & (of.chunks - 1);
-    of.lines = 32 >> x->chunks_log2, of.line = first + (lane >> x->chunks_log2);
+    const int chunks = 1 << x->chunks_log2, chunk = lane & (chunks - 1);
+    of.log2 = x->chunks_log2, of.line = first + (lane >> of.log2);
     of.end = min(first + each, rows);
     const char *all = (const char *)(x->from + product * x->stride),
                *from = all + row * ld + col * 2;
     const char *behind = all + (x->rows - 1) * ld + x->cols * 2;
-    of.low = (unsigned)(size_t)from + (unsigned)of.line * (unsigned)ld;
-    of.from = from + of.line * ld, of.step = of.lines * ld;
+    of.from = from + of.line * ld, of.step = (32 >> of.log2) * ld;
     of.last_line = first + lane < of.end ? first + lane : -1;
     of.last_from = from + (first + lane) * ld, of.next = turned ? 64 * ld : 128;
     /* Where all 64 k are there, and the last vector is not behind the operand. */
-    const long long room = behind - (from + (rows - 1) * ld) - (of.chunks + 1) * 16;
+    const long long room = behind - (from + (rows - 1) * ld) - (chunks + 1) * 16;
     of.whole = room < 0 ? 0 : (int)min(room / of.next + 1, left / 64);
-    if (turned && of.chunk * 8 > x->cols - col + 7) of.line = of.end;
-    if (turned && of.chunks * 8 > x->cols - col + 7) of.last_line = -1;
+    if (turned && chunk * 8 > x->cols - col + 7) of.line = of.end;
+    if (turned && chunks * 8 > x->cols - col + 7) of.last_line = -1;
     return of;
 }
 
 /* The next 64 k, to a slot. */
 TMM__DEVICE void tmm__half_thin_copy(unsigned char *slot, const tmm__half_thin_lane *of)
 {
-    const int line = (of->chunks + 1) * 16;
-    unsigned char *to = slot + of->line * line + of->chunk * 16;
+    const int line = ((1 << of->log2) + 1) * 16, lines = 32 >> of->log2;
+    const int chunk = threadIdx.x & ((1 << of->log2) - 1);
+    unsigned char *to = slot + of->line * line + chunk * 16;
     const char *from = of->from;
 #pragma unroll
     for (int i = 0; i < 4; i++) {
-        const int at = of->line + i * of->lines;
+        const int at = of->line + i * lines;
         if (at < of->end)
-            tmm__copy_zfill(to, (const char *)((size_t)from & ~(size_t)15) + of->chunk * 16, 16,
-                            16);
-        from += of->step, to += of->lines * line;
+            tmm__copy_zfill(to, (const char *)((size_t)from & ~(size_t)15) + chunk * 16, 16, 16);
+        from += of->step, to += lines * line;
     }
     if (of->last_line >= 0)
         tmm__copy_zfill(slot + of->last_line * line + line - 16,
@@ -13182,14 +13191,16 @@ TMM__DEVICE void tmm__half_thin_copy(unsigned char *slot, const tmm__half_thin_l
 TMM__DEVICE void tmm__half_thin_align(unsigned to, const unsigned char *slot,
                                       const tmm__half_thin_lane *of, unsigned ld, int turned)
 {
-    const int c = of->chunk, line = (of->chunks + 1) * 16;
+    const int c = threadIdx.x & ((1 << of->log2) - 1), lines = 32 >> of->log2;
+    const int line = ((1 << of->log2) + 1) * 16;
+    const unsigned low = (unsigned)(size_t)of->from; /* steps move it by multiples of 128 */
     to += turned ? c / 8 * 8192 : 0;
 #pragma unroll
     for (int two = 0; two < 4; two += 2) {
         unsigned w[2][8];
 #pragma unroll
         for (int i = 0; i < 2; i++) {
-            const int at = of->line + (two + i) * of->lines;
+            const int at = of->line + (two + i) * lines;
             const uint4 *vector = (const uint4 *)(slot + at * line + c * 16);
             uint4 low = make_uint4(0, 0, 0, 0), high = low;
             if (at < of->end) low = vector[0], high = vector[1];
@@ -13198,8 +13209,8 @@ TMM__DEVICE void tmm__half_thin_align(unsigned to, const unsigned char *slot,
         }
 #pragma unroll
         for (int i = 0; i < 2; i++) {
-            const int at = of->line + (two + i) * of->lines;
-            const unsigned off = of->low + (unsigned)((two + i) * of->lines) * ld;
+            const int at = of->line + (two + i) * lines;
+            const unsigned off = low + (unsigned)((two + i) * lines) * ld;
             unsigned four[6], y[5];
 #pragma unroll
             for (int n = 0; n < 6; n++) four[n] = off & 8 ? w[i][n + 2] : w[i][n];
@@ -13215,31 +13226,54 @@ TMM__DEVICE void tmm__half_thin_align(unsigned to, const unsigned char *slot,
     }
 }
 
-/* What eight warps do for operands off 16 bytes, from step `first` on: copies to slots run SLOTS - 1 steps
-   ahead; each warp moves its own lines on, so that no other one waits for it. */
+/* Waits for its stage at one of the barriers; `ahead`: of those that are free from the beginning on. */
+TMM__DEVICE void tmm__half_thin_wait(unsigned barriers, const tmm__half_thin_place *here, int ahead)
+{
+    tmm__barrier_wait(barriers + 8 * here->stage, here->parity ^ ahead);
+}
+
+TMM__DEVICE void tmm__half_thin_next(const tmm__half_thin_job *job, tmm__half_thin_place *here)
+{
+    if (++here->stage == job->stages) here->stage = 0, here->parity ^= 1;
+}
+
+/* Of a slice, the part of its k that block `rank` of the cluster has. */
+TMM__DEVICE void tmm__half_thin_part(const tmm__half_thin_job *job, int slice,
+                                     tmm__half_thin_place *here)
+{
+    const long long part = slice * job->parts + here->rank, parts = job->slices * job->parts;
+    here->first = (int)(job->steps * part / parts);
+    here->steps = (int)(job->steps * (part + 1) / parts) - here->first;
+}
+
+TMM__DEVICE void tmm__half_thin_tile(const tmm__half_thin_job *job, int tile,
+                                     tmm__half_thin_place *here)
+{
+    here->line0 = tile / job->across * job->high, here->thin0 = tile % job->across * job->cols;
+}
+
+/* What eight warps do where lines are odd: copies to slots run SLOTS - 1 steps ahead; each warp moves its own lines on, so that no other one waits for it. */
 TMM__DEVICE void tmm__half_thin_plainly(const tmm__half_thin_job *job, unsigned char *memory,
-                                        unsigned fulls, int rank, int first, int steps, int line0,
-                                        int thin0, int product)
+                                        unsigned fulls, tmm__half_thin_place *here)
 {
     enum { SLOTS = TMM__HALF_THIN_SLOTS };
     const unsigned base = (unsigned)__cvta_generic_to_shared(memory);
+    const int first = here->first, steps = here->steps;
     tmm__half_thin_lane of[2];
     int each[2], rows[2], begin[2], behind[2] = {0, 0};
-    unsigned parity = 1;
-    int stage = 0;
 #pragma unroll
     for (int n = 0; n < 2; n++) { /* the large operand, the thin one */
         const tmm__half_thin_plain *x = &job->plain[n];
         const int turned = n == 0 ? job->turned_large : job->turned_thin;
-        begin[n] = n == 0 ? line0 : thin0;
+        begin[n] = n == 0 ? here->line0 : here->thin0;
         /* Only lines that are there: copies of one line by all blocks for those that are not took three times as
            long. */
         rows[n] = turned ? 64 : min(n == 0 ? job->high : job->cols, x->rows - begin[n]);
         each[n] = (rows[n] + 7) / 8;
         if (x->rows == 0) continue;
-        of[n] = tmm__half_thin_lines(x, product, each[n], turned ? first * 64 : begin[n], rows[n],
-                                     turned ? begin[n] : first * 64, turned);
-        if (n == 0) behind[1] = 128 * each[0] * (of[0].chunks + 1);
+        of[n] = tmm__half_thin_lines(x, (int)blockIdx.y, each[n], turned ? first * 64 : begin[n],
+                                     rows[n], turned ? begin[n] : first * 64, turned);
+        if (n == 0) behind[1] = 128 * each[0] * ((1 << of[0].log2) + 1);
     }
 #pragma unroll 1
     for (int step = 1 - SLOTS; step < steps; step++) {
@@ -13255,15 +13289,15 @@ TMM__DEVICE void tmm__half_thin_plainly(const tmm__half_thin_job *job, unsigned 
             if (next < of[n].whole)
                 tmm__half_thin_copy(slot + behind[n], &of[n]);
             else
-                tmm__half_thin_fetch(slot + behind[n], x, product, each[n], turned ? k : begin[n],
-                                     rows[n], turned ? begin[n] : k);
+                tmm__half_thin_fetch(slot + behind[n], x, (int)blockIdx.y, each[n],
+                                     turned ? k : begin[n], rows[n], turned ? begin[n] : k);
             of[n].from += of[n].next, of[n].last_from += of[n].next;
         }
         tmm__copy_commit();
         if (step < 0) continue;
         slot = memory + job->slots_at + (step & (SLOTS - 1)) * job->slot;
-        const unsigned to = base + stage * job->stage;
-        tmm__barrier_wait(fulls + 8 * ((int)TMM__HALF_THIN_STAGES + stage), parity);
+        const unsigned to = base + here->stage * job->stage;
+        tmm__half_thin_wait(fulls + 8 * (int)TMM__HALF_THIN_STAGES, here, 1);
 #pragma unroll
         for (int n = 0; n < 2; n++)
             if (job->plain[n].rows > 0)
@@ -13271,8 +13305,108 @@ TMM__DEVICE void tmm__half_thin_plainly(const tmm__half_thin_job *job, unsigned 
                                      (unsigned)job->plain[n].ld * 2,
                                      n == 0 ? job->turned_large : job->turned_thin);
         __syncwarp();
-        if (threadIdx.x % 32 == 0) tmm__barrier_arrive_at(fulls + 8 * stage, rank);
-        if (++stage == job->stages) stage = 0, parity ^= 1;
+        if (threadIdx.x % 32 == 0) tmm__barrier_arrive_at(fulls + 8 * here->stage, here->rank);
+        tmm__half_thin_next(job, here);
+    }
+}
+
+/* 4 or 8 bytes to shared memory at `to`; zeros if none of them is valid. */
+TMM__DEVICE void tmm__half_thin_word(unsigned to, const char *from, const int bytes, int valid)
+{
+    if (bytes == 8)
+        asm volatile("cp.async.ca.shared.global.L2::128B [%0], [%1], 8, %2;" ::"r"(to), "l"(from),
+                     "r"(valid)
+                     : "memory");
+    else
+        asm volatile("cp.async.ca.shared.global.L2::128B [%0], [%1], 4, %2;" ::"r"(to), "l"(from),
+                     "r"(valid)
+                     : "memory");
+}
+
+/* What eight warps do where lines begin and end at multiples of `bytes`, 4 or 8: each of these goes straight to
+   its place in a stage. A lane has the same part of each of its lines. */
+TMM__DEVICE void tmm__half_thin_straight(const tmm__half_thin_job *job, unsigned base,
+                                         unsigned fulls, tmm__half_thin_place *here,
+                                         const int bytes)
+{
+    const int t = threadIdx.x - 288, high = job->high, cols = job->cols, first = here->first;
+    const char *from[2];
+    unsigned to[2];
+    int begin[2], end[2], next[2], chunk[2], col[2];
+#pragma unroll
+    for (int n = 0; n < 2; n++) { /* the large operand, the thin one */
+        const tmm__half_thin_plain *x = &job->plain[n];
+        const int turned = n == 0 ? job->turned_large : job->turned_thin;
+        const int lines = n == 0 ? high : cols, line = n == 0 ? here->line0 : here->thin0;
+        const int each = (8 << x->chunks_log2) * 2 / bytes, at = t & (each - 1);
+        begin[n] = t / each, next[n] = 256 / each;
+        end[n] = turned ? 64 : min(lines, x->rows - line);
+        col[n] = at * (bytes / 2); /* line or k that it begins with */
+        if (turned && (col[n] >= lines || line + col[n] >= x->cols)) end[n] = 0;
+        const long long row = begin[n] + (turned ? first * 64ll : line);
+        from[n] = (const char *)(x->from + (int)blockIdx.y * x->stride + row * x->ld + col[n] +
+                                 (turned ? line : first * 64ll));
+        chunk[n] = col[n] / 8 % 8;
+        to[n] = n * 16384 + col[n] / 64 * 8192 + begin[n] * 128 + col[n] % 8 * 2;
+    }
+#pragma unroll 1
+    for (int step = 0; step < here->steps; step++) {
+        tmm__half_thin_wait(fulls + 8 * (int)TMM__HALF_THIN_STAGES, here, 1);
+#pragma unroll
+        for (int n = 0; n < 2; n++) {
+            const tmm__half_thin_plain *x = &job->plain[n];
+            const int turned = n == 0 ? job->turned_large : job->turned_thin;
+            if (x->rows == 0) continue;
+            const int left = (turned ? x->rows : x->cols) - (first + step) * 64;
+            const int whole = turned ? left : col[n] < left ? 64 * 64 : 0; /* lines with that k */
+            const long long ld = x->ld * 2;
+            const char *source = from[n];
+            unsigned place = base + here->stage * job->stage + to[n];
+#pragma unroll 4
+            for (int line = begin[n]; line < end[n]; line += next[n]) {
+                tmm__half_thin_word(place + ((chunk[n] ^ (line & 7)) << 4),
+                                    line < whole ? source : (const char *)x->from, bytes,
+                                    line < whole ? bytes : 0);
+                source += next[n] * ld, place += next[n] * 128;
+            }
+            from[n] += turned ? 64 * ld : 128;
+        }
+        tmm__barrier_arrive_copied(fulls + 8 * here->stage);
+        tmm__half_thin_next(job, here);
+    }
+}
+
+/* What a thread of the ninth warp does for operands that TMA reads. */
+TMM__DEVICE void tmm__half_thin_boxes(const tmm__half_thin_job *job, const tmm__half_map *map_large,
+                                      const tmm__half_map *map_thin, unsigned base, unsigned fulls,
+                                      tmm__half_thin_place *here)
+{
+    const int zL = (int)blockIdx.y * job->next_large, zT = (int)blockIdx.y * job->next_thin;
+    const int line0 = here->line0, thin0 = here->thin0;
+#pragma unroll 1
+    for (int step = 0; step < here->steps; step++, tmm__half_thin_next(job, here)) {
+        const unsigned barrier = fulls + 8 * here->stage, to = base + here->stage * job->stage;
+        const int k = (here->first + step) * 64;
+        if (threadIdx.x % 32 != 0) continue;
+        tmm__half_thin_wait(fulls + 8 * (int)TMM__HALF_THIN_STAGES, here, 1);
+        tmm__barrier_expect(barrier, job->expected);
+        if (job->plain[0].rows > 0) {
+            /* not by TMA */
+        } else if (job->turned_large) {
+            tmm__half_thin_box(to, map_large, line0, k, zL, barrier, job->once);
+            if (job->high > 64)
+                tmm__half_thin_box(to + 8192, map_large, line0 + 64, k, zL, barrier, job->once);
+        } else {
+            tmm__half_thin_box(to, map_large, k, line0, zL, barrier, job->once);
+        }
+        if (job->plain[1].rows > 0) {
+            /* not by TMA */
+        } else if (job->turned_thin) {
+            for (int i = 0; i < job->cols; i += 64)
+                tmm__half_box(to + 16384 + i * 128, map_thin, thin0 + i, k, zT, barrier, 1);
+        } else {
+            tmm__half_box(to + 16384, map_thin, k, thin0, zT, barrier, 1);
+        }
     }
 }
 
@@ -13303,37 +13437,100 @@ TMM__DEVICE float4 tmm__half_thin_load(const float *sums, int rank)
 }
 #endif
 #endif
-
+/* src/tiledmm/kernels/tensor_half/thin_kernel.cuh. Elements of 16 bits by wgmma where C is thin or small.
+   Uses: kernels/common/, thin.cuh, wgmma.cuh, once/. Used by: thin_launch.h. */
 #if defined(TMM__PASS) && TMM__EMIT_TYPE && TMM__HALF_TENSOR
 #if TMM__WGMMA
 /* All steps of a block, into the sums of a warpgroup: 64 lines of the large operand, `cols` of the
    thin one. Stages are given back at once. */
-TMM__DEVICE void tmm__xhalf_thin_sum(float *c, const tmm__half_thin_job *job, int steps,
-                                     unsigned at, unsigned fulls, int rank, const int cols,
+TMM__DEVICE void tmm__xhalf_thin_sum(float *c, const tmm__half_thin_job *job, unsigned base,
+                                     unsigned fulls, tmm__half_thin_place *here, const int cols,
                                      const int turned_large, const int turned_thin)
 {
-    unsigned parity = 0;
-    const unsigned first = at;
     const int lane = threadIdx.x % 32, group = threadIdx.x / 128;
-    int stage = 0;
 #pragma unroll
     for (int i = 0; i < cols / 2; i++) c[i] = 0;
 #pragma unroll 1
-    for (int step = 0; step < steps; step++) {
-        tmm__barrier_wait(fulls + 8 * stage, parity);
+    for (int step = 0; step < here->steps; step++) {
+        tmm__half_thin_wait(fulls, here, 0);
         /* What threads have stored. It waits for all copies of a warp: not those that copy ahead. */
         if (job->full > 1) asm volatile("fence.proxy.async.shared::cta;" ::: "memory");
         TMM__WGMMA_BEGIN();
-        tmm__xhalf_step(c, at, group, 128, cols, turned_large, turned_thin);
+        tmm__xhalf_step(c, base + here->stage * job->stage, group, 128, cols, turned_large,
+                        turned_thin);
         TMM__WGMMA_COMMIT();
         TMM__WGMMA_WAIT(0);
         if (lane == 0)
-            tmm__barrier_arrive_at(fulls + 8 * ((int)TMM__HALF_THIN_STAGES + stage), rank);
-        at += job->stage;
-        if (++stage == job->stages) stage = 0, parity ^= 1, at = first;
+            tmm__barrier_arrive_at(fulls + 8 * ((int)TMM__HALF_THIN_STAGES + here->stage),
+                                   here->rank);
+        tmm__half_thin_next(job, here);
     }
 #pragma unroll
     for (int i = 0; i < cols / 2; i++) asm volatile("" : "+f"(c[i])::"memory");
+}
+
+/* Four sums of row r of a tile, from column 4 `four` on, to C or to partial sums. */
+TMM__DEVICE void tmm__xhalf_thin_store4(const tmm__half_thin_job *job,
+                                        const tmm__half_thin_place *here, TMM_OUT *c, int r,
+                                        int four, const TMM_SUM *sum)
+{
+    const long long row = (job->large_is_A ? here->line0 : here->thin0) + r;
+    const long long col = (job->large_is_A ? here->thin0 : here->line0) + four * 4;
+    const unsigned mask = tmm__column_mask(col, 4, 0, job->N);
+    if (job->partials != NULL) {
+        const int slice = blockIdx.x / job->parts % job->slices + blockIdx.y * job->slices;
+        float *to = job->partials + ((long long)slice * job->M + row) * job->N + col;
+        for (int j = 0; j < 4; j++)
+            if (mask >> j & 1) to[j] = sum[j];
+        return;
+    }
+    TMM_OUT *to = c + row * job->ldc + col;
+    const size_t off = (size_t)c | (size_t)job->ldc * sizeof(TMM_OUT);
+    const bool vector = off % (4 * sizeof(TMM_OUT)) == 0 && mask == 15;
+    const tmm__xsums4 old = tmm__xload4(to, vector, mask, (TMM_SCALAR)job->beta);
+    tmm__xstore4(to, row, col, vector, mask, TMM__OF_JOB(job->alpha, *job, (int)blockIdx.y), old.v,
+                 sum);
+}
+
+/* Its share of the tile, from the sums of all blocks of the cluster. */
+TMM__DEVICE void tmm__xhalf_thin_store(const tmm__half_thin_job *job, const float *sums,
+                                       const tmm__half_thin_place *here, TMM_OUT *C)
+{
+    const int high = job->large_is_A ? job->high : job->cols;
+    const int wide = job->large_is_A ? job->cols : job->high;
+    const int rows =
+        (int)min(job->M - (job->large_is_A ? here->line0 : here->thin0), (long long)high);
+    const int cols =
+        (int)min(job->N - (job->large_is_A ? here->thin0 : here->line0), (long long)wide);
+    const int pitch = job->large_is_A ? job->cols + 8 : 132;
+    const int fours = (cols + 3) / 4, all = rows > 0 && cols > 0 ? rows * fours : 0;
+    const int end = all * (here->rank + 1) / job->parts;
+    TMM_OUT *c = C + (int)blockIdx.y * job->batchC;
+    int n = all * here->rank / job->parts + threadIdx.x;
+    int r = n / max(fours, 1), four = n - r * fours;
+    const int down = 256 / max(fours, 1), over = 256 - down * fours;
+#pragma unroll 1
+    for (; n < end; n += 256) {
+        const float *from = sums + r * pitch + four * 4;
+        if (job->parts == 1) {
+            tmm__xhalf_thin_store4(job, here, c, r, four, (const TMM_SUM *)from);
+        } else {
+            float4 x[TMM__HALF_THIN_CLUSTER];
+#pragma unroll
+            for (int i = 0; i < (int)TMM__HALF_THIN_CLUSTER; i++) {
+                x[i] = make_float4(0, 0, 0, 0); /* no register from item to item */
+                if (i < job->parts) x[i] = tmm__half_thin_load(from, i);
+            }
+            TMM_SUM sum[4] = {x[0].x, x[0].y, x[0].z, x[0].w};
+#pragma unroll
+            for (int i = 1; i < (int)TMM__HALF_THIN_CLUSTER; i++)
+                if (i < job->parts)
+                    sum[0] += x[i].x, sum[1] += x[i].y, sum[2] += x[i].z, sum[3] += x[i].w;
+            tmm__xhalf_thin_store4(job, here, c, r, four, sum);
+        }
+        r += down, four += over;
+        if (four >= fours) four -= fours, r++;
+    }
 }
 #endif
 
@@ -13343,7 +13540,9 @@ TMM__DEVICE void tmm__xhalf_thin_sum(float *c, const tmm__half_thin_job *job, in
        large   [line][64 k], or two boxes of [64 k][64 lines] if it does not lie along k
        thin    the same, `cols` lines
    with the swizzle of 128 bytes. TMA does not read lines off 16 bytes: eight more warps, 544 threads in all,
-   copy those by cp.async to slots, and move them from there by some elements to the stage. KERNEL ALIGN would read and write all of them before.
+   copy those by cp.async. Where all begin and end at multiples of 4 or 8 bytes, these go to their places, and a
+   block that has all of a tile's k goes on to other tiles: it copies one while it stores the one before.
+   Odd lines go to slots, and from there, moved by some elements, to the stage.
 
    Blocks of a cluster have the same tile, and parts of its k in order. Each adds up its share of the tile,
    in that order, from the shared memory of all:
@@ -13354,7 +13553,7 @@ TMM__DEVICE void tmm__xhalf_thin_sum(float *c, const tmm__half_thin_job *job, in
    Tiles have so many large lines that all clusters which fit at once have as much to read: 128 to 132 blocks
    read 50 MB in 18.4 us, 96 or 192 in 20.5. Memory bounds it where the large operand is in memory; L2 for 128
    thin lines, where each brings as many bytes again; starting and adding up for little work. */
-TMM_KERNEL void __launch_bounds__(576, 1) /* 112 registers, so that two blocks of 288 fit */
+TMM_KERNEL void __launch_bounds__(576, 1) /* 96 registers, so that two blocks of 288 fit */
     tmm__xgemm_half_thin(const TMM__GRID_CONSTANT tmm__half_map map_large,
                          const TMM__GRID_CONSTANT tmm__half_map map_thin, TMM_OUT *__restrict__ C,
                          const tmm__half_thin_job job)
@@ -13365,14 +13564,13 @@ TMM_KERNEL void __launch_bounds__(576, 1) /* 112 registers, so that two blocks o
     const unsigned base = (unsigned)__cvta_generic_to_shared(tmm__memory), skip = -base & 1023;
     const unsigned fulls = (unsigned)__cvta_generic_to_shared(barriers);
     const unsigned empties = fulls + 8 * (int)TMM__HALF_THIN_STAGES;
-    const int rank = blockIdx.x % job.parts, item = blockIdx.x / job.parts;
-    const int slice = item % job.slices, tile = item / job.slices;
-    const int line0 = tile / job.across * job.high;
-    const int thin0 = tile % job.across * job.cols, product = blockIdx.y;
-    const long long part = slice * job.parts + rank, parts = job.slices * job.parts;
-    const int first = (int)(job.steps * part / parts);
-    const int steps = (int)(job.steps * (part + 1) / parts) - first;
-    float *sums = (float *)(tmm__memory + skip);
+    const int warp = threadIdx.x / 32, rank = blockIdx.x % job.parts;
+    const int both = 2 * job.turned_large + job.turned_thin;
+    float *sums = (float *)(tmm__memory + skip + job.sums_at);
+    int item = blockIdx.x / job.parts;
+    tmm__half_thin_place here = {0, 0, rank, 0, 0, 0, 0};
+    tmm__half_thin_tile(&job, item / job.slices, &here);
+    tmm__half_thin_part(&job, item % job.slices, &here);
     if (threadIdx.x == 256 && job.plain[0].rows == 0) tmm__half_prefetch(&map_large);
     if (threadIdx.x == 256 && job.plain[1].rows == 0) tmm__half_prefetch(&map_thin);
     if (threadIdx.x == 0) {
@@ -13386,109 +13584,54 @@ TMM_KERNEL void __launch_bounds__(576, 1) /* 112 registers, so that two blocks o
     __syncthreads();
     tmm__let_next_begin();
     tmm__wait_for_previous();
-    if (threadIdx.x >= 288) {
-        tmm__half_thin_plainly(&job, tmm__memory + skip, fulls, rank, first, steps, line0, thin0,
-                               product);
-    } else if (threadIdx.x >= 256) {
-        const int zL = product * job.next_large, zT = product * job.next_thin;
-        unsigned to = base + skip, parity = 1;
-        int stage = 0;
-        const bool copies = threadIdx.x == 256 && job.expected > 0;
-        for (int step = 0; copies && step < steps; step++) {
-            const unsigned barrier = fulls + 8 * stage;
-            const int k = (first + step) * 64;
-            tmm__barrier_wait(empties + 8 * stage, parity); /* at once, the first time */
-            tmm__barrier_expect(barrier, job.expected);
-            if (job.plain[0].rows > 0) {
-                /* not by TMA */
-            } else if (job.turned_large) {
-                tmm__half_thin_box(to, &map_large, line0, k, zL, barrier, job.once);
-                if (job.high > 64)
-                    tmm__half_thin_box(to + 8192, &map_large, line0 + 64, k, zL, barrier, job.once);
-            } else {
-                tmm__half_thin_box(to, &map_large, k, line0, zL, barrier, job.once);
-            }
-            if (job.plain[1].rows > 0) {
-                /* not by TMA */
-            } else if (job.turned_thin) {
-                for (int i = 0; i < job.cols; i += 64)
-                    tmm__half_box(to + 16384 + i * 128, &map_thin, thin0 + i, k, zT, barrier, 1);
-            } else {
-                tmm__half_box(to + 16384, &map_thin, k, thin0, zT, barrier, 1);
-            }
-            to += job.stage;
-            if (++stage == job.stages) stage = 0, parity ^= 1, to = base + skip;
-        }
-        __syncwarp();
-    } else {
-        const int both = 2 * job.turned_large + job.turned_thin;
-        float sum[64];
-#define TMM__SUM_OF(count, large, thin)                                                          \
-    do {                                                                                         \
-        if (job.cols == (count) && both == 2 * (large) + (thin)) {                               \
-            tmm__xhalf_thin_sum(sum, &job, steps, base + skip, fulls, rank, count, large, thin); \
-            asm volatile("bar.sync 1, 256;" ::: "memory"); /* nobody reads stages any more */    \
-            tmm__half_thin_keep(sums, sum, job.large_is_A, count);                               \
-        }                                                                                        \
-    } while (0)
-        TMM__SUM_OF(16, 0, 0);
-        TMM__SUM_OF(16, 0, 1);
-        TMM__SUM_OF(16, 1, 0);
-        TMM__SUM_OF(16, 1, 1);
-        TMM__SUM_OF(64, 0, 0);
-        TMM__SUM_OF(64, 0, 1);
-        TMM__SUM_OF(64, 1, 0);
-        TMM__SUM_OF(64, 1, 1);
-        TMM__SUM_OF(128, 0, 0);
-        TMM__SUM_OF(128, 0, 1);
-        TMM__SUM_OF(128, 1, 0);
-        TMM__SUM_OF(128, 1, 1);
-#undef TMM__SUM_OF
+    if (warp >= 9 && job.words == 0) { /* one tile; in the loop it would spill registers */
+        tmm__half_thin_plainly(&job, tmm__memory + skip, fulls, &here);
+        item = job.items;
     }
-    __syncwarp();
-    TMM__CLUSTER_MEETS();
-    if (threadIdx.x < 256) {
-        const int row0 = job.large_is_A ? line0 : thin0, col0 = job.large_is_A ? thin0 : line0;
-        const int pitch = job.large_is_A ? job.cols + 8 : 132;
-        const int rows = (int)min(job.M - row0, (long long)(job.large_is_A ? job.high : job.cols));
-        const int cols = (int)min(job.N - col0, (long long)(job.large_is_A ? job.cols : job.high));
-        const int fours = (cols + 3) / 4, all = rows > 0 && cols > 0 ? rows * fours : 0;
-        const int end = all * (rank + 1) / job.parts;
-        TMM_OUT *c = C + product * job.batchC;
-        float *partials = job.partials;
-        if (partials != NULL)
-            partials += ((long long)product * job.slices + slice) * (job.M * job.N);
-        const bool aligned =
-            ((size_t)c | (size_t)job.ldc * sizeof(TMM_OUT)) % (4 * sizeof(TMM_OUT)) == 0;
 #pragma unroll 1
-        for (int n = all * rank / job.parts + threadIdx.x; n < end; n += 256) {
-            const int r = n / fours, four = (n - r * fours) * 4;
-            float4 x[TMM__HALF_THIN_CLUSTER];
-#pragma unroll
-            for (int i = 0; i < (int)TMM__HALF_THIN_CLUSTER; i++)
-                if (i < job.parts) x[i] = tmm__half_thin_load(sums + r * pitch + four, i);
-            TMM_SUM sum[4] = {x[0].x, x[0].y, x[0].z, x[0].w};
-#pragma unroll
-            for (int i = 1; i < (int)TMM__HALF_THIN_CLUSTER; i++)
-                if (i < job.parts)
-                    sum[0] += x[i].x, sum[1] += x[i].y, sum[2] += x[i].z, sum[3] += x[i].w;
-            const long long row = row0 + r, col = col0 + four;
-            const unsigned mask = tmm__column_mask(col, 4, 0, job.N);
-            if (partials != NULL) {
-                float *to = partials + row * job.N + col;
-                for (int j = 0; j < 4; j++)
-                    if (mask >> j & 1) to[j] = sum[j];
-                continue;
-            }
-            TMM_OUT *to = c + row * job.ldc + col;
-            const bool vector = aligned && mask == 15;
-            const tmm__xsums4 old = tmm__xload4(to, vector, mask, (TMM_SCALAR)job.beta);
-            tmm__xstore4(to, row, col, vector, mask, TMM__OF_JOB(job.alpha, job, product), old.v,
-                         sum);
+    for (; item < job.items; item += gridDim.x / job.parts) {
+        tmm__half_thin_tile(&job, item / job.slices, &here);
+        if (warp >= 9 && job.words == 8) {
+            tmm__half_thin_straight(&job, base + skip, fulls, &here, 8);
+        } else if (warp >= 9) {
+            tmm__half_thin_straight(&job, base + skip, fulls, &here, 4);
+        } else if (warp == 8) {
+            if (job.expected > 0)
+                tmm__half_thin_boxes(&job, &map_large, &map_thin, base + skip, fulls, &here);
+        } else {
+            float sum[64];
+#define TMM__SUM_OF(count, large, thin)                                                      \
+    do {                                                                                     \
+        if (job.cols == (count) && both == 2 * (large) + (thin)) {                           \
+            tmm__xhalf_thin_sum(sum, &job, base + skip, fulls, &here, count, large, thin);   \
+            asm volatile("bar.sync 1, 256;" ::: "memory"); /* nobody reads there any more */ \
+            tmm__half_thin_keep(sums, sum, job.large_is_A, count);                           \
+        }                                                                                    \
+    } while (0)
+            TMM__SUM_OF(16, 0, 0);
+            TMM__SUM_OF(16, 0, 1);
+            TMM__SUM_OF(16, 1, 0);
+            TMM__SUM_OF(16, 1, 1);
+            TMM__SUM_OF(64, 0, 0);
+            TMM__SUM_OF(64, 0, 1);
+            TMM__SUM_OF(64, 1, 0);
+            TMM__SUM_OF(64, 1, 1);
+            TMM__SUM_OF(128, 0, 0);
+            TMM__SUM_OF(128, 0, 1);
+            TMM__SUM_OF(128, 1, 0);
+            TMM__SUM_OF(128, 1, 1);
+#undef TMM__SUM_OF
+            __syncwarp();
+            if (job.parts > 1)
+                TMM__CLUSTER_MEETS();
+            else
+                asm volatile("bar.sync 1, 256;" ::: "memory");
+            tmm__xhalf_thin_store(&job, sums, &here, C);
         }
     }
     __syncwarp();
-    TMM__CLUSTER_MEETS(); /* no block leaves while others may read there */
+    if (job.parts > 1 && warp >= 8) TMM__CLUSTER_MEETS();
+    if (job.parts > 1) TMM__CLUSTER_MEETS(); /* no block leaves while others may read there */
 #else
     (void)map_large, (void)map_thin, (void)C, (void)job;
 #endif
@@ -19416,6 +19559,7 @@ typedef struct tmm__xhalf__thin {
     int parts, slices, size;  /* k of a tile in so many; in so many clusters; blocks of a cluster */
     int way, on_one;          /* number of cols and on_one; blocks on a multiprocessor */
     int stage, stages, slots; /* bytes; of a block */
+    int goes_on, sums;        /* does a block have one tile after the other? bytes of kept sums */
     double fit;               /* clusters that the device has room for at once */
 } tmm__xhalf__thin;
 
@@ -19424,9 +19568,9 @@ typedef struct tmm__xhalf__thins {
     double thin, large, steps, batch, processors; /* lines, steps of 64 k */
     double memory;                                /* nanoseconds of it, */
     int from_memory;                              /* if L2 does not hold all */
-    int apart[2]; /* of the large operand and of the thin one: tmm__xhalf_apart */
-    int plain, cuts,
-        turned; /* is an operand off 16 bytes? May k be cut? Does the large one not lie along k? */
+    int apart[2];     /* of the large operand and of the thin one: tmm__xhalf_apart */
+    int plain, words; /* is an operand off 16 bytes? tmm__xhalf_thin_words */
+    int cuts, turned; /* may k be cut? Does the large one not lie along k? */
     const int *clusters;
 } tmm__xhalf__thins;
 
@@ -19441,6 +19585,22 @@ static inline int tmm__xhalf_thin_stage(const tmm__xproduct *p, int cols)
 static inline int tmm__xhalf_thin_plain(const tmm__xproduct *p, int is_B)
 {
     return tmm__xhalf_copied(p, is_B, NULL, NULL) > 0;
+}
+
+/* Bytes, 8 or 4, at whose multiples all lines of those operands begin and end: then cp.async brings them to
+   their place in a stage. 0: there are odd ones, which go through slots. */
+static inline int tmm__xhalf_thin_words(const tmm__xproduct *p)
+{
+    size_t all = 0;
+    for (int is_B = 0; is_B < 2; is_B++) {
+        if (!tmm__xhalf_thin_plain(p, is_B)) continue;
+        const int turned = (is_B ? p->rsB : p->csA) != 1;
+        const long long cols = !turned ? p->K : is_B ? p->N : p->M;
+        const long long stride = p->batch > 1 ? is_B ? p->strideB : p->strideA : 0;
+        all |= (size_t)(is_B ? p->B : p->A) |
+               (size_t)(tmm__xhalf_ld(p, is_B) | cols | stride) * sizeof(TMM_TYPE);
+    }
+    return all % 8 == 0 ? 8 : all % 4 == 0 ? 4 : 0;
 }
 
 /* Bytes of a slot for those operands. */
@@ -19496,7 +19656,10 @@ static inline double tmm__xhalf_thin_time(const tmm__xhalf__thins *p, const tmm_
     const double together = w->on_one > 1 && share > 1 ? 2 : 1;
     double step =
         tmm__half_both(t->half_thin.latency / w->stages, together * t->half_thin.step[kind]);
-    if (p->plain) step = fmax(step, t->half_thin.step[3] * (1 + w->slots / 8e4));
+    if (p->plain && p->words > 0)
+        step = fmax(step, w->stage * (p->words == 8 ? 0.034 : 0.041));
+    else if (p->plain)
+        step = fmax(step, t->half_thin.step[3] * (1 + w->slots / 8e4));
     const double lines =
         fmin(w->cols, p->thin) * fmin(w->high, p->large) / (int)TMM__HALF_THIN_LINES;
     const double store = w->parts > 1 ? 0 : together * t->half_thin.tile[2] * lines;
@@ -19505,8 +19668,11 @@ static inline double tmm__xhalf_thin_time(const tmm__xhalf__thins *p, const tmm_
     const double large = p->turned ? ceil(w->high / 64.0) * 64 : w->high;
     const double copied = large * tmm__half_apart_time(p->apart[0], w->high) +
                           fmin(w->cols, p->thin) * tmm__half_apart_time(p->apart[1], w->cols);
-    const double busy = tmm__half_both(ceil(clusters / w->fit) * (tile + steps * step),
-                                       blocks * steps * copied * 128 / t->half_thin.l2[0]);
+    /* A block that goes on copies the next tile while it stores this one. */
+    const double rounds = ceil(clusters / w->fit);
+    const double all = w->goes_on ? tile + rounds * fmax(steps * step, store + steps * step / 2)
+                                  : rounds * (tile + steps * step);
+    const double busy = tmm__half_both(all, blocks * steps * copied * 128 / t->half_thin.l2[0]);
     double time = 0, memory = p->memory;
     if (p->from_memory) {
         const double asked = fmin(blocks, w->on_one * p->processors) * w->stages * w->high * 128;
@@ -19535,6 +19701,7 @@ static inline void tmm__xhalf_thin_plan(const tmm__xproduct *p, tmm__plan *c)
     if (TMM__TRIANGLE(p) || tiles * 256 > INT_MAX) return;
     const size_t copied = tmm__xhalf_copies(p);
     q.apart[0] = tmm__xhalf_apart(p, p->M <= p->N), q.apart[1] = tmm__xhalf_apart(p, p->M > p->N);
+    q.words = tmm__xhalf_thin_words(p);
     q.memory = tmm__memory_time(&load);
     q.from_memory = load.bytes + load.c_bytes >= device->gpu.l2_bytes;
     if (q.from_memory) first += t->half_thin.memory[1];
@@ -19547,8 +19714,15 @@ static inline void tmm__xhalf_thin_plan(const tmm__xproduct *p, tmm__plan *c)
         if (n >= (int)TMM__HALF_THIN_WAYS && (copied == 0 || !tmm__xhalf_packs(p))) break;
         if (!tmm__xhalf_thin_way(&q, n % (int)TMM__HALF_THIN_WAYS, &w)) continue;
         w.stage = tmm__xhalf_thin_stage(p, w.cols);
-        w.slots = q.plain ? (int)TMM__HALF_THIN_SLOTS * tmm__xhalf_thin_slot(p, w.cols) : 0;
-        const int room = (device->shared - 1024 * (1 + w.on_one)) / w.on_one - w.slots;
+        w.slots = q.plain && q.words == 0
+                      ? (int)TMM__HALF_THIN_SLOTS * tmm__xhalf_thin_slot(p, w.cols)
+                      : 0;
+        /* Blocks that go on to other tiles keep sums beside the stages. */
+        const double tiles_of_it = ceil(q.large / w.high) * ceil(q.thin / w.cols);
+        w.goes_on =
+            q.plain && q.words > 0 && w.parts == 1 && p->batch == 1 && tiles_of_it > q.processors;
+        w.sums = w.goes_on ? (int)TMM__HALF_THIN_LINES * (w.cols + 8) * 4 : 0;
+        const int room = (device->shared - 1024 * (1 + w.on_one)) / w.on_one - w.slots - w.sums;
         w.stages = (int)tmm__min(room / w.stage, TMM__HALF_THIN_STAGES);
         if (w.stages < 2) continue;
         const int cut = w.slices > 1  ? TMM__PLAN_REDUCE
@@ -19563,8 +19737,9 @@ static inline void tmm__xhalf_thin_plan(const tmm__xproduct *p, tmm__plan *c)
             time = TMM__PLAN_GUESS((int)TMM__HALF_THIN_FIRST + w.way, cut, w.parts, time);
         if (time >= c->time) continue;
         c->time = time, c->instance = (int)TMM__HALF_THIN_FIRST + w.way, c->rest = q.plain;
+        c->down = w.goes_on;
         c->kernel = (const void *)tmm__xgemm_half_thin;
-        c->bytes = w.stages * w.stage + w.slots + 1024;
+        c->bytes = w.stages * w.stage + w.slots + w.sums + 1024;
         c->slices = w.parts, c->cut = cut, c->blocks = w.slices, c->depth = w.stages;
         c->turned = p->M > p->N;
         c->tile_m = c->turned ? w.high : w.cols, c->tile_n = c->turned ? w.cols : w.high;
@@ -19622,14 +19797,19 @@ static inline tmm_status tmm__xhalf_thin(tmm__xproduct *p, const tmm__plan *plan
     if (job.plain[0].rows > 0) job.expected = job.stage - 16384;
     if (job.plain[1].rows > 0) job.expected -= job.stage - 16384;
     const int plain = job.plain[0].rows > 0 || job.plain[1].rows > 0;
-    job.full = (job.expected > 0) + 8 * plain;
+    job.words = plain ? tmm__xhalf_thin_words(p) : 0;
+    job.full = (job.expected > 0) + (job.words > 0 ? 256 : 8) * plain;
     job.slot = tmm__xhalf_thin_slot(p, cols), job.slots_at = job.stages * job.stage;
+    /* Stages are free when sums are kept, but for blocks that go on. */
+    job.sums_at = plan->down ? (int)plan->bytes - 1024 - 128 * (cols + 8) * 4 : 0;
     void *partials = tmm__xpartials(p, &slices);
     *missing = slices != job.slices;
     if (*missing) return TMM_OK;
     job.partials = (float *)partials;
     const long long down = ((plan->turned ? p->M : p->N) - 1) / high + 1;
-    const unsigned blocks = (unsigned)(down * job.across * plan->slices);
+    unsigned blocks = (unsigned)(down * job.across * plan->slices);
+    job.items = (int)blocks / job.parts;
+    if (plan->down) blocks = (unsigned)tmm__current_device()->processors;
     void *arguments[] = {&maps[0], &maps[1], &p->C, &job};
     const tmm_status status =
         tmm__launch_clusters(plan->kernel, dim3(blocks, p->batch), plain ? 544 : 288, job.parts, 1,

@@ -235,13 +235,13 @@ static int TEST(_product)(tmm_kernel kernel, int ops, long long M, long long N, 
                           long long batch, int adds, int odd, double *worst, tmm_status *status)
 {
     const tmm_op opA = ops & 1 ? TMM_OP_T : TMM_OP_N, opB = ops & 2 ? TMM_OP_T : TMM_OP_N;
-    /* Lines of whole 16 bytes, of 4, or anywhere; the same for where they begin. */
-    const long long unit = odd == 0 ? 8 : odd == 1 ? 2 : 1;
+    /* Lines of whole 16 bytes, of 4, anywhere, of 8; the same for where they begin. */
+    const long long unit = odd == 0 ? 8 : odd == 1 ? 2 : odd == 2 ? 1 : 4;
     const long long lineA = opA == TMM_OP_N ? K : M, lineB = opB == TMM_OP_N ? N : K;
     const long long linesA = opA == TMM_OP_N ? M : K, linesB = opB == TMM_OP_N ? K : N;
     const long long lda = (lineA + unit - 1) / unit * unit + (odd == 2 ? 1 : unit);
     const long long ldb = (lineB + unit - 1) / unit * unit + (odd == 2 ? 1 : 0);
-    const long long ldc = odd ? N + 3 : (N + 15) / 8 * 8, first = odd ? (odd == 1 ? 2 : 1) : 0;
+    const long long ldc = odd ? N + 3 : (N + 15) / 8 * 8, first = odd ? unit : 0;
     const long long strideA = linesA * lda + unit, strideB = linesB * ldb;
     const long long strideC = M * ldc, around = 64;
     const long long sizes[3] = {first + strideA * batch, first + strideB * batch,
@@ -461,23 +461,34 @@ static void TEST(_thin)(int count)
     double most = 0;
     int beside = 0, found = 0, sure = 0, missed = 0;
     for (int n = 0; n < count; n++) {
-        const int way = n % 6; /* one block on a multiprocessor, or two; 16, 64 or 128 thin lines */
+        const int odd = n % 5 == 2 ? 1 + (int)random_below(3) : 0;
+        /* Lines of whole words go straight to stages, others through slots. */
+        const long long unit = odd % 2 == 0 || random_below(2) ? 1 : odd == 1 ? 2 : 4;
+        /* One block on a multiprocessor, or two; 16, 64 or 128 thin lines. */
+        const int way = odd ? (int)random_below(3) : n % 6;
         const long long batch = n % 6 == 5 ? 3 : 1;
         wants_instance = 32 + way;
         wants_slices = n == 0 ? 1 : parts[random_below(way > 2 || batch > 1 ? 5 : 9)];
         const int one_tile = n % 4 != 0 || wants_slices > 8 || wants_slices < 0;
         const long long few = 1 + random_below(way % 3 == 0 ? 16 : one_tile ? 64 : 200);
         const long long many = 128 + random_below(wants_slices > 8 ? 128 : 300);
-        const long long M = n % 2 ? few : many, N = n % 2 ? many : few;
-        const long long K =
-            n % 7 == 6 ? 1 + random_below(64) : 1 + random_below(n % 5 ? 900 : 4000);
-        const int adds = n / 2 % 3 == 1, ops = (int)random_below(4),
-                  odd = n % 5 == 3 ? 1 + n / 5 % 2 : 0;
+        const int adds = n / 2 % 3 == 1, ops = (int)random_below(4);
+        /* Blocks have one tile after the other: once more, to the bit. */
+        const int goes_on = unit > 1 && random_below(2);
+        if (goes_on) wants_slices = 1, wants_cut = TMM__PLAN_WHOLE, wants_processors = 2;
+        const long long M = ((n % 2 ? few : many) + unit - 1) / unit * unit;
+        const long long N = ((n % 2 ? many : few) + unit - 1) / unit * unit;
+        const long long K = ((n % 7 == 6  ? 1 + random_below(64)
+                              : n % 5 > 0 ? 1 + random_below(900)
+                                          : 1 + random_below(4000)) +
+                             unit - 1) /
+                            unit * unit;
         double worst;
         tmm_status status;
         found_plans = 0;
         const int at_once =
             TEST(_product)(TMM_TENSOR, ops, M, N, K, batch, adds, odd, &worst, &status);
+        wants_cut = -1;
         found += found_plans > 0;
         if (wants_slices == 1) sure++, missed += found_plans == 0;
         beside += at_once;

@@ -66,7 +66,6 @@ for group in "75 75" "80 80 86 89" "90a 90a" "100 100 120"; do
              here && /bytes spill stores/ {
                  kernels++
                  allowed = name ~ /dgemm_register_64/ ? 8 : name ~ /gemm_convert/ ? 16 : 0
-                 if (name ~ /half_thin/) allowed = 8 # before and behind the loops
                  if (architecture ~ /sm_1[02]0/ && name ~ /float_mma_128x128/) allowed = 8 # 4 are stored
                  if (architecture == "sm_75" && name ~ /sgemm_convert/) allowed = 48
                  stack = architecture == "sm_75" && name ~ /dgemm_tensor/ ? 0 : $1

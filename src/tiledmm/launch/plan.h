@@ -27,7 +27,7 @@ typedef struct tmm__plan {
     int rest;                 /* TENSOR of 16 bits: tiles of a triangle that are left */
     int depth;                /* OUTER: k in shared memory, 0: none; THIN HALF: stages */
     int down;                 /* OUTER: blocks along M; NARROW: the tile, see tmm__narrow; THIN
-                                 HALF: blocks that share thin lines */
+                                 HALF: does a block have one tile after the other? */
     int turned;               /* NARROW, SKINNY, THIN HALF: C is narrow along N; along M */
     tmm__unsplit unsplit;     /* SMALL */
     long long pitchA, pitchB; /* PIPELINED, TENSOR: of operands that are packed; 0: it is not */

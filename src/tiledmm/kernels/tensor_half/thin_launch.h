@@ -7,6 +7,7 @@ typedef struct tmm__xhalf__thin {
     int parts, slices, size;  /* k of a tile in so many; in so many clusters; blocks of a cluster */
     int way, on_one;          /* number of cols and on_one; blocks on a multiprocessor */
     int stage, stages, slots; /* bytes; of a block */
+    int goes_on, sums;        /* does a block have one tile after the other? bytes of kept sums */
     double fit;               /* clusters that the device has room for at once */
 } tmm__xhalf__thin;
 
@@ -15,9 +16,9 @@ typedef struct tmm__xhalf__thins {
     double thin, large, steps, batch, processors; /* lines, steps of 64 k */
     double memory;                                /* nanoseconds of it, */
     int from_memory;                              /* if L2 does not hold all */
-    int apart[2]; /* of the large operand and of the thin one: tmm__xhalf_apart */
-    int plain, cuts,
-        turned; /* is an operand off 16 bytes? May k be cut? Does the large one not lie along k? */
+    int apart[2];     /* of the large operand and of the thin one: tmm__xhalf_apart */
+    int plain, words; /* is an operand off 16 bytes? tmm__xhalf_thin_words */
+    int cuts, turned; /* may k be cut? Does the large one not lie along k? */
     const int *clusters;
 } tmm__xhalf__thins;
 
@@ -32,6 +33,22 @@ static inline int tmm__xhalf_thin_stage(const tmm__xproduct *p, int cols)
 static inline int tmm__xhalf_thin_plain(const tmm__xproduct *p, int is_B)
 {
     return tmm__xhalf_copied(p, is_B, NULL, NULL) > 0;
+}
+
+/* Bytes, 8 or 4, at whose multiples all lines of those operands begin and end: then cp.async brings them to
+   their place in a stage. 0: there are odd ones, which go through slots. */
+static inline int tmm__xhalf_thin_words(const tmm__xproduct *p)
+{
+    size_t all = 0;
+    for (int is_B = 0; is_B < 2; is_B++) {
+        if (!tmm__xhalf_thin_plain(p, is_B)) continue;
+        const int turned = (is_B ? p->rsB : p->csA) != 1;
+        const long long cols = !turned ? p->K : is_B ? p->N : p->M;
+        const long long stride = p->batch > 1 ? is_B ? p->strideB : p->strideA : 0;
+        all |= (size_t)(is_B ? p->B : p->A) |
+               (size_t)(tmm__xhalf_ld(p, is_B) | cols | stride) * sizeof(TMM_TYPE);
+    }
+    return all % 8 == 0 ? 8 : all % 4 == 0 ? 4 : 0;
 }
 
 /* Bytes of a slot for those operands. */
@@ -87,7 +104,10 @@ static inline double tmm__xhalf_thin_time(const tmm__xhalf__thins *p, const tmm_
     const double together = w->on_one > 1 && share > 1 ? 2 : 1;
     double step =
         tmm__half_both(t->half_thin.latency / w->stages, together * t->half_thin.step[kind]);
-    if (p->plain) step = fmax(step, t->half_thin.step[3] * (1 + w->slots / 8e4));
+    if (p->plain && p->words > 0)
+        step = fmax(step, w->stage * (p->words == 8 ? 0.034 : 0.041));
+    else if (p->plain)
+        step = fmax(step, t->half_thin.step[3] * (1 + w->slots / 8e4));
     const double lines =
         fmin(w->cols, p->thin) * fmin(w->high, p->large) / (int)TMM__HALF_THIN_LINES;
     const double store = w->parts > 1 ? 0 : together * t->half_thin.tile[2] * lines;
@@ -96,8 +116,11 @@ static inline double tmm__xhalf_thin_time(const tmm__xhalf__thins *p, const tmm_
     const double large = p->turned ? ceil(w->high / 64.0) * 64 : w->high;
     const double copied = large * tmm__half_apart_time(p->apart[0], w->high) +
                           fmin(w->cols, p->thin) * tmm__half_apart_time(p->apart[1], w->cols);
-    const double busy = tmm__half_both(ceil(clusters / w->fit) * (tile + steps * step),
-                                       blocks * steps * copied * 128 / t->half_thin.l2[0]);
+    /* A block that goes on copies the next tile while it stores this one. */
+    const double rounds = ceil(clusters / w->fit);
+    const double all = w->goes_on ? tile + rounds * fmax(steps * step, store + steps * step / 2)
+                                  : rounds * (tile + steps * step);
+    const double busy = tmm__half_both(all, blocks * steps * copied * 128 / t->half_thin.l2[0]);
     double time = 0, memory = p->memory;
     if (p->from_memory) {
         const double asked = fmin(blocks, w->on_one * p->processors) * w->stages * w->high * 128;
@@ -126,6 +149,7 @@ static inline void tmm__xhalf_thin_plan(const tmm__xproduct *p, tmm__plan *c)
     if (TMM__TRIANGLE(p) || tiles * 256 > INT_MAX) return;
     const size_t copied = tmm__xhalf_copies(p);
     q.apart[0] = tmm__xhalf_apart(p, p->M <= p->N), q.apart[1] = tmm__xhalf_apart(p, p->M > p->N);
+    q.words = tmm__xhalf_thin_words(p);
     q.memory = tmm__memory_time(&load);
     q.from_memory = load.bytes + load.c_bytes >= device->gpu.l2_bytes;
     if (q.from_memory) first += t->half_thin.memory[1];
@@ -138,8 +162,15 @@ static inline void tmm__xhalf_thin_plan(const tmm__xproduct *p, tmm__plan *c)
         if (n >= (int)TMM__HALF_THIN_WAYS && (copied == 0 || !tmm__xhalf_packs(p))) break;
         if (!tmm__xhalf_thin_way(&q, n % (int)TMM__HALF_THIN_WAYS, &w)) continue;
         w.stage = tmm__xhalf_thin_stage(p, w.cols);
-        w.slots = q.plain ? (int)TMM__HALF_THIN_SLOTS * tmm__xhalf_thin_slot(p, w.cols) : 0;
-        const int room = (device->shared - 1024 * (1 + w.on_one)) / w.on_one - w.slots;
+        w.slots = q.plain && q.words == 0
+                      ? (int)TMM__HALF_THIN_SLOTS * tmm__xhalf_thin_slot(p, w.cols)
+                      : 0;
+        /* Blocks that go on to other tiles keep sums beside the stages. */
+        const double tiles_of_it = ceil(q.large / w.high) * ceil(q.thin / w.cols);
+        w.goes_on =
+            q.plain && q.words > 0 && w.parts == 1 && p->batch == 1 && tiles_of_it > q.processors;
+        w.sums = w.goes_on ? (int)TMM__HALF_THIN_LINES * (w.cols + 8) * 4 : 0;
+        const int room = (device->shared - 1024 * (1 + w.on_one)) / w.on_one - w.slots - w.sums;
         w.stages = (int)tmm__min(room / w.stage, TMM__HALF_THIN_STAGES);
         if (w.stages < 2) continue;
         const int cut = w.slices > 1  ? TMM__PLAN_REDUCE
@@ -154,8 +185,9 @@ static inline void tmm__xhalf_thin_plan(const tmm__xproduct *p, tmm__plan *c)
             time = TMM__PLAN_GUESS((int)TMM__HALF_THIN_FIRST + w.way, cut, w.parts, time);
         if (time >= c->time) continue;
         c->time = time, c->instance = (int)TMM__HALF_THIN_FIRST + w.way, c->rest = q.plain;
+        c->down = w.goes_on;
         c->kernel = (const void *)tmm__xgemm_half_thin;
-        c->bytes = w.stages * w.stage + w.slots + 1024;
+        c->bytes = w.stages * w.stage + w.slots + w.sums + 1024;
         c->slices = w.parts, c->cut = cut, c->blocks = w.slices, c->depth = w.stages;
         c->turned = p->M > p->N;
         c->tile_m = c->turned ? w.high : w.cols, c->tile_n = c->turned ? w.cols : w.high;
@@ -213,14 +245,19 @@ static inline tmm_status tmm__xhalf_thin(tmm__xproduct *p, const tmm__plan *plan
     if (job.plain[0].rows > 0) job.expected = job.stage - 16384;
     if (job.plain[1].rows > 0) job.expected -= job.stage - 16384;
     const int plain = job.plain[0].rows > 0 || job.plain[1].rows > 0;
-    job.full = (job.expected > 0) + 8 * plain;
+    job.words = plain ? tmm__xhalf_thin_words(p) : 0;
+    job.full = (job.expected > 0) + (job.words > 0 ? 256 : 8) * plain;
     job.slot = tmm__xhalf_thin_slot(p, cols), job.slots_at = job.stages * job.stage;
+    /* Stages are free when sums are kept, but for blocks that go on. */
+    job.sums_at = plan->down ? (int)plan->bytes - 1024 - 128 * (cols + 8) * 4 : 0;
     void *partials = tmm__xpartials(p, &slices);
     *missing = slices != job.slices;
     if (*missing) return TMM_OK;
     job.partials = (float *)partials;
     const long long down = ((plan->turned ? p->M : p->N) - 1) / high + 1;
-    const unsigned blocks = (unsigned)(down * job.across * plan->slices);
+    unsigned blocks = (unsigned)(down * job.across * plan->slices);
+    job.items = (int)blocks / job.parts;
+    if (plan->down) blocks = (unsigned)tmm__current_device()->processors;
     void *arguments[] = {&maps[0], &maps[1], &p->C, &job};
     const tmm_status status =
         tmm__launch_clusters(plan->kernel, dim3(blocks, p->batch), plain ? 544 : 288, job.parts, 1,
