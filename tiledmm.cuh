@@ -2178,12 +2178,10 @@ typedef struct tmm__costs { /* in clocks, if nothing else is said */
        part of 64 k that few blocks save. */
     tmm__block_costs half[TMM__TUNED_HALF];
     double half_wgmma[TMM__TUNED_HALF][6];
-    /* KERNEL THIN HALF, in nanoseconds: the launch, a block, and each thin line by 128 large ones that it stores
-       alone; 64 k of 16, 64 and 128 thin lines, and off 16 bytes; from asking for a stage to having it; blocks that
-       share k, and each such line that they add; operands from memory, by KERNEL TENSOR HALF and by this; KERNEL SUM,
-       and each byte of it. slower: times, more lines of memory. asked[2]: of what a block has more. l2: bytes a ns. */
+    /* KERNEL THIN HALF, in nanoseconds, and what all of 16 bits have: kernels/tensor_half/costs.h. */
     struct {
-        double tile[3], step[4], latency, slower, cluster[2], memory[2], asked[3], l2, sum[2];
+        double tile[3], step[4], latency, cluster[2], memory[2], asked[3], l2[2];
+        double align[3], sum[2], host, apart[3];
     } half_thin;
     /* KERNEL TENSOR INT8. The device chooses by the first five, in products of bytes by one
        modulus; TMM_AUTO by the last four. `slow` is predicted: fp64_slow and each_slow where FP64
@@ -2481,21 +2479,23 @@ static const tmm__costs tmm__measured = {
     },
     {
         /* half by wgmma */
-        {3570, 1470, 3030, 3150, 9430, 0},
-        {4910, 967, 1950, 2550, 4990, 0.478},
-        {3260, 1240, 3970, 2600, 7970, 0},
+        {3640, 1330, 3870, 9060, 9250, 0.198},
+        {4890, 799, 1920, 2960, 4470, 0.473},
+        {4230, 1040, 3200, 4960, 8440, 0.277},
     },
     {
         /* half thin */
-        {171, 2360, 32.6},    /* tile */
-        {134, 300, 512, 474}, /* step */
-        2600,                 /* latency */
-        1.13,                 /* slower */
-        {853, 20.6},          /* cluster */
-        {1690, 802},          /* memory */
-        {1e6, 2.9e5, 0.039},  /* asked */
-        9120,                 /* l2 */
-        {3020, 5.81e-5},      /* sum */
+        {34.7, 2200, 37.6},         /* tile */
+        {192, 227, 369, 482},       /* step */
+        2530,                       /* latency */
+        {1520, 18},                 /* cluster */
+        {1200, 600},                /* memory */
+        {962000, 293000, 0.0393},   /* asked */
+        {15000, 2.81},              /* l2 */
+        {2880, 0.000166, 0.000476}, /* align */
+        {4020, 0.000282},           /* sum */
+        6760,                       /* host */
+        {1.9, 2.68, 0.327},         /* apart */
     },
     {
         /* int8 */
@@ -3438,6 +3438,7 @@ static inline tmm_status tmm__blame_operand(const tmm__operands *o, tmm_status s
 #define tmm__xhalf__instance  TMM_FN(gemm__half_instance)
 #define tmm__xhalf__wgmma     TMM_FN(gemm__half_wgmma_instance)
 #define tmm__xhalf_align      TMM_FN(gemm__half_align)
+#define tmm__xhalf_apart      TMM_FN(gemm__half_apart)
 #define tmm__xhalf_boxed      TMM_FN(gemm__half_boxed)
 #define tmm__xhalf_boxed_C    TMM_FN(gemm__half_boxed_C)
 #define tmm__xhalf_by_wgmma   TMM_FN(gemm__half_by_wgmma)
@@ -3453,6 +3454,7 @@ static inline tmm_status tmm__blame_operand(const tmm__operands *o, tmm_status s
 #define tmm__xhalf_packs      TMM_FN(gemm__half_packs)
 #define tmm__xhalf_plain      TMM_FN(gemm__half_plain)
 #define tmm__xhalf_run_wgmma  TMM_FN(gemm__half_run_wgmma)
+#define tmm__xhalf_sum_time   TMM_FN(gemm__half_sum_time)
 #define tmm__xhalf_thin       TMM_FN(gemm__half_thin)
 #define tmm__xhalf_thin_way   TMM_FN(gemm__half_thin_way)
 #define tmm__xhalf_thin_from  TMM_FN(gemm__half_thin_from)
@@ -13087,7 +13089,8 @@ TMM_KERNEL void __launch_bounds__(128 + 2 * TMM__HALF_WGMMA_ROWS, 1)
 }
 #endif
 /* src/tiledmm/kernels/tensor_half/thin.cuh. Copies of KERNEL THIN HALF: by TMA, or lines off 16 bytes.
-   Uses: kernels/common/tensor_ptx.cuh, wgmma.cuh, once/. Used by: thin_kernel.cuh, thin_launch.h. */
+   Uses: kernels/common/tensor_ptx.cuh, wgmma.cuh, once/.
+   Used by: thin_kernel.cuh, thin_launch.h. */
 #if defined(TMM__PASS) && TMM__EMIT_TYPE && TMM__HALF_TENSOR && !defined(TMM__HALF_ONCE)
 /* Lines of the large operand in a tile at most; stages that there may be; blocks of a cluster; ways to
    divide a product. 1024 bytes align stages. */
@@ -13697,7 +13700,7 @@ TMM_KERNEL void __launch_bounds__(576, 1) /* 96 registers, so that two blocks of
 }
 #endif
 /* src/tiledmm/kernels/tensor_half/align.cuh. Lines that TMA cannot take, copied so that it can.
-   Uses: once/. Used by: launch.h. */
+   Uses: once/. Used by: costs.h, launch.h. */
 #if defined(TMM__PASS) && TMM__EMIT_TYPE && TMM__HALF_TENSOR
 #if !defined(TMM__HALF_ONCE)
 /* Lines of `cols` elements of 16 bits, ld apart, `rows` of them in each of `items` products. */
@@ -13708,10 +13711,11 @@ typedef struct tmm__half_operand {
 } tmm__half_operand;
 typedef struct tmm__half_copies {
     tmm__half_operand operands[2]; /* without rows: nothing to do */
+    unsigned second;               /* the first block of B */
 } tmm__half_copies;
 #endif
 
-/* KERNEL ALIGN. blockIdx.z: A or B. A warp copies 256 elements of a line, a thread 8:
+/* KERNEL ALIGN. A thread copies 8 elements, neighbours those beside them, and the next lines:
 
        from   |e|w w|w w|w w|e|    off 4 bytes: an element, three words, an element
               |w w|w w|w w|w w|    else four words
@@ -13723,31 +13727,31 @@ TMM_KERNEL void __launch_bounds__(256) tmm__xgemm_half_align(const tmm__half_cop
 {
     tmm__let_next_begin(); /* the product, which waits for all of this */
     tmm__wait_for_previous();
-    const tmm__half_operand x = blockIdx.z == 0 ? job.operands[0] : job.operands[1];
-    const long long rows = x.rows, col = (blockIdx.x * 32ll + threadIdx.x % 32) * 8;
-    if (col >= x.cols) return;
-    const long long step = gridDim.y * 8ll, left = x.cols - col;
-    for (long long r = blockIdx.y * 8ll + threadIdx.x / 32; r < rows * x.items; r += step) {
-        const long long item = x.items > 1 ? r / rows : 0;
-        const unsigned short *from =
-            (const unsigned short *)x.from + item * x.stride + (r - item * rows) * x.ld + col;
-        unsigned w[4] = {0, 0, 0, 0};
-        if (left < 8) {
+    const bool is_B = blockIdx.x >= job.second;
+    const tmm__half_operand x = is_B ? job.operands[1] : job.operands[0];
+    const long long at = (blockIdx.x - (is_B ? job.second : 0)) * 256ll + threadIdx.x;
+    const long long rows = x.rows, vectors = (x.cols + 7) / 8, r = at / vectors;
+    if (r >= rows * x.items) return;
+    const long long col = (at - r * vectors) * 8, left = x.cols - col;
+    const long long item = x.items > 1 ? r / rows : 0;
+    const unsigned short *from =
+        (const unsigned short *)x.from + item * x.stride + (r - item * rows) * x.ld + col;
+    unsigned w[4] = {0, 0, 0, 0};
+    if (left < 8) {
 #pragma unroll
-            for (int n = 0; n < 7; n++)
-                if (n < left) w[n / 2] |= (unsigned)from[n] << n % 2 * 16;
-        } else if ((size_t)from % 4 == 0) {
+        for (int n = 0; n < 7; n++)
+            if (n < left) w[n / 2] |= (unsigned)from[n] << n % 2 * 16;
+    } else if ((size_t)from % 4 == 0) {
 #pragma unroll
-            for (int n = 0; n < 4; n++) w[n] = ((const unsigned *)from)[n];
-        } else {
-            unsigned words[5] = {(unsigned)from[0] << 16, 0, 0, 0, from[7]};
+        for (int n = 0; n < 4; n++) w[n] = ((const unsigned *)from)[n];
+    } else {
+        unsigned words[5] = {(unsigned)from[0] << 16, 0, 0, 0, from[7]};
 #pragma unroll
-            for (int n = 0; n < 3; n++) words[n + 1] = ((const unsigned *)(from + 1))[n];
+        for (int n = 0; n < 3; n++) words[n + 1] = ((const unsigned *)(from + 1))[n];
 #pragma unroll
-            for (int n = 0; n < 4; n++) w[n] = words[n] >> 16 | words[n + 1] << 16;
-        }
-        *(uint4 *)((unsigned short *)x.to + r * x.pitch + col) = make_uint4(w[0], w[1], w[2], w[3]);
+        for (int n = 0; n < 4; n++) w[n] = words[n] >> 16 | words[n + 1] << 16;
     }
+    *(uint4 *)((unsigned short *)x.to + r * x.pitch + col) = make_uint4(w[0], w[1], w[2], w[3]);
 }
 #endif
 /* src/tiledmm/kernels/tensor_float/types.cuh. Floats on tensor cores: the method, and what host and device
@@ -19028,6 +19032,130 @@ static inline tmm_status tmm__xtensor(const tmm__xproduct *p, const tmm__plan *p
 }
 #endif
 #endif
+/* src/tiledmm/kernels/tensor_half/costs.h. COSTS of elements of 16 bits: what operands are copied, and what plans
+   have in common.
+   Uses: align.cuh, launch/product.h, once/. Used by: launch.h, thin_launch.h. */
+#if defined(TMM_NAME) && !defined(TMM__PASS) && TMM__HOST && TMM__HALF_TENSOR
+/* half_thin of once/tuning.h, in nanoseconds. KERNEL THIN HALF: the launch, a block, and each thin line by 128
+   large ones that it stores alone; 64 k of 16, 64 and 128 thin lines, and off 16 bytes; from asking for a stage
+   to having it; blocks that share k, and each such line that they add; operands from memory, by KERNEL TENSOR
+   HALF and by this; asked[2]: of what a block has more; bytes of L2 a nanosecond, and by wgmma times `l2`.
+   All: KERNEL ALIGN, each byte that it reads or writes, those beyond L2; KERNEL SUM, each byte; the host for
+   memory and a launch more; apart: part by which L2 takes longer along k, and not, and memory by wgmma. */
+
+/* Lines and k of an operand as TMA takes them: 16 bytes from line to line, and where they begin. */
+static inline int tmm__xhalf_boxed(const void *X, long long ld, long long stride, long long batch)
+{
+    return ((size_t)X | (size_t)ld * 2 | (batch > 1 ? (size_t)stride * 2 : 0)) % 16 == 0;
+}
+
+/* Elements from line to line of op(A) or op(B). A line that is alone may have a leading dimension below
+   its length, as that of a column vector is 1: then what TMA and copies take. */
+static inline long long tmm__xhalf_ld(const tmm__xproduct *p, int is_B)
+{
+    const long long lines = is_B ? p->N : p->M, ld = is_B ? tmm__xldb(p) : tmm__xlda(p);
+    const int turned = (is_B ? p->rsB : p->csA) != 1;
+    return (turned ? p->K : lines) > 1 ? ld : ((turned ? lines : p->K) + 7) / 8 * 8;
+}
+
+/* Bytes of the copies of an operand that TMA cannot take: all products of a batch, unless they share
+   it. 0: it can. Then `to`, if not NULL, is what KERNEL ALIGN does at `memory`. */
+static inline size_t tmm__xhalf_copied(const tmm__xproduct *p, int is_B, char *memory,
+                                       tmm__half_operand *to)
+{
+    const int turned = (is_B ? p->rsB : p->csA) != 1;
+    const long long lines = is_B ? p->N : p->M, ld = tmm__xhalf_ld(p, is_B);
+    const long long rows = turned ? p->K : lines, cols = turned ? lines : p->K;
+    /* Lines of memory begin a row, or boxes of TMA take two each: 4104 took 1.4 times as long as 4096. */
+    const long long stride = is_B ? p->strideB : p->strideA, pitch = (cols + 63) / 64 * 64;
+    const void *X = is_B ? p->B : p->A;
+    const long long items = p->batch > 1 && stride > 0 ? p->batch : 1;
+    if (tmm__xhalf_boxed(X, ld, stride, items)) return 0;
+    if (to != NULL) {
+        const tmm__half_operand copied = {X, memory, rows, cols, ld, stride, items, pitch};
+        *to = copied;
+    }
+    return (size_t)(rows * items * pitch) * 2;
+}
+
+/* Of both operands; B of a triangle is A. */
+static inline size_t tmm__xhalf_copies(const tmm__xproduct *p)
+{
+    return tmm__xhalf_copied(p, 0, NULL, NULL) +
+           (TMM__TRIANGLE(p) ? 0 : tmm__xhalf_copied(p, 1, NULL, NULL));
+}
+
+/* May operands off 16 bytes be copied first? Of a batch all at once, so that all products have the same bits. */
+static inline int tmm__xhalf_packs(const tmm__xproduct *p)
+{
+    return (p->allowed & (TMM__PACK | TMM__ALL_OF_BATCH)) && tmm__current_device()->pools;
+}
+
+/* Elements by which lines of an operand, copied or not, begin further and further within lines of memory, and
+   64 where it does not lie along k. */
+static inline int tmm__xhalf_apart(const tmm__xproduct *p, int is_B)
+{
+    const int turned = (is_B ? p->rsB : p->csA) != 1;
+    const int copied = tmm__xhalf_copied(p, is_B, NULL, NULL) > 0;
+    return (copied ? 0 : (int)(tmm__xhalf_ld(p, is_B) % 64)) + (turned ? 64 : 0);
+}
+
+#ifndef TMM__HALF_ONCE
+/* The part of its boxes of 128 bytes that are in two lines of memory each, of a tile that has so many lines. */
+static inline double tmm__half_apart_part(int apart, int lines)
+{
+    const int off = (apart | (apart & 64 ? lines : 0)) % 64;
+    return off == 0 ? 0 : 1 - (off & -off) / 64.0;
+}
+
+/* Times that L2 takes for them. */
+static inline double tmm__half_apart_time(int apart, int lines)
+{
+    return 1 + tmm__tuned()->half_thin.apart[apart >= 64] * tmm__half_apart_part(apart, lines);
+}
+
+/* Nanoseconds of KERNEL ALIGN for copies of so many bytes. */
+static inline double tmm__half_align_time(double bytes)
+{
+    const double *align = tmm__tuned()->half_thin.align;
+    const double near = fmin(2 * bytes, tmm__current_device()->gpu.l2_bytes);
+    return align[0] + align[1] * near + align[2] * (2 * bytes - near);
+}
+
+/* Of two that are at work together the longer one counts most. */
+static inline double tmm__half_both(double a, double b)
+{
+    return sqrt(sqrt(a * a * a * a + b * b * b * b));
+}
+
+/* What a plan is worth that needs memory and more launches, so many: little below what the host takes for
+   them. */
+static inline double tmm__half_host_time(double time, int more)
+{
+    const double host = tmm__tuned()->half_thin.host * more;
+    return time < host ? host - 0.1 * (host - time) : time;
+}
+
+/* Nanoseconds of memory for blocks that ask for so many bytes of it at once: the fewer, the longer. What
+   the first ones wait for is not hidden: a number of half_thin.memory. */
+static inline double tmm__half_memory_time(const tmm__load *load, double asked, int first,
+                                           double *time)
+{
+    const tmm__costs *t = tmm__tuned();
+    const double memory = tmm__memory_time(load);
+    if (load->bytes + load->c_bytes < tmm__current_device()->gpu.l2_bytes) return memory;
+    *time += t->half_thin.memory[first];
+    return memory * (1 + t->half_thin.asked[0] / asked);
+}
+#endif
+
+/* Nanoseconds of KERNEL SUM, which begins early, for so many parts. */
+static inline double tmm__xhalf_sum_time(const tmm__xproduct *p, double parts)
+{
+    const double *sum = tmm__tuned()->half_thin.sum;
+    return sum[0] + sum[1] * 4 * parts * p->M * p->N * p->batch;
+}
+#endif
 /* src/tiledmm/kernels/tensor_half/launch.h. PLAN and LAUNCHER of KERNEL TENSOR HALF.
    Uses: kernels/common/finish.cuh, kernels/tensor_half/, launch/, once/. Used by: thin_launch.h. */
 #if defined(TMM_NAME) && !defined(TMM__PASS) && TMM__HOST && TMM__HALF_TENSOR
@@ -19088,54 +19216,6 @@ static inline const tmm__xhalf__wgmma *tmm__xhalf_wgmma(int n)
     return n < (int)(sizeof instances / sizeof *instances) ? &instances[n] : NULL;
 }
 
-/* Lines and k of an operand as TMA takes them: 16 bytes from line to line, and where they begin. */
-static inline int tmm__xhalf_boxed(const void *X, long long ld, long long stride, long long batch)
-{
-    return ((size_t)X | (size_t)ld * 2 | (batch > 1 ? (size_t)stride * 2 : 0)) % 16 == 0;
-}
-
-/* Elements from line to line of op(A) or op(B). A line that is alone may have a leading dimension below
-   its length, as that of a column vector is 1: then what TMA and copies take. */
-static inline long long tmm__xhalf_ld(const tmm__xproduct *p, int is_B)
-{
-    const long long lines = is_B ? p->N : p->M, ld = is_B ? tmm__xldb(p) : tmm__xlda(p);
-    const int turned = (is_B ? p->rsB : p->csA) != 1;
-    return (turned ? p->K : lines) > 1 ? ld : ((turned ? lines : p->K) + 7) / 8 * 8;
-}
-
-/* Bytes of the copies of an operand that TMA cannot take: all products of a batch, unless they share
-   it. 0: it can. Then `to`, if not NULL, is what KERNEL ALIGN does at `memory`. */
-static inline size_t tmm__xhalf_copied(const tmm__xproduct *p, int is_B, char *memory,
-                                       tmm__half_operand *to)
-{
-    const int turned = (is_B ? p->rsB : p->csA) != 1;
-    const long long lines = is_B ? p->N : p->M, ld = tmm__xhalf_ld(p, is_B);
-    const long long rows = turned ? p->K : lines, cols = turned ? lines : p->K;
-    /* Lines of memory begin a row, or boxes of TMA take two each: 4104 took 1.4 times as long as 4096. */
-    const long long stride = is_B ? p->strideB : p->strideA, pitch = (cols + 63) / 64 * 64;
-    const void *X = is_B ? p->B : p->A;
-    const long long items = p->batch > 1 && stride > 0 ? p->batch : 1;
-    if (tmm__xhalf_boxed(X, ld, stride, items)) return 0;
-    if (to != NULL) {
-        const tmm__half_operand copied = {X, memory, rows, cols, ld, stride, items, pitch};
-        *to = copied;
-    }
-    return (size_t)(rows * items * pitch) * 2;
-}
-
-/* Of both operands; B of a triangle is A. */
-static inline size_t tmm__xhalf_copies(const tmm__xproduct *p)
-{
-    return tmm__xhalf_copied(p, 0, NULL, NULL) +
-           (TMM__TRIANGLE(p) ? 0 : tmm__xhalf_copied(p, 1, NULL, NULL));
-}
-
-/* May operands off 16 bytes be copied first? Of a batch all at once, so that all products have the same bits. */
-static inline int tmm__xhalf_packs(const tmm__xproduct *p)
-{
-    return (p->allowed & (TMM__PACK | TMM__ALL_OF_BATCH)) && tmm__current_device()->pools;
-}
-
 #ifndef TMM__HALF_ONCE
 /* Numbers of plans: mma.sync, by copies of operands off 16 bytes, wgmma, KERNEL THIN HALF. */
 enum { TMM__HALF_COPIED = 4, TMM__HALF_WGMMA_FIRST = 8, TMM__HALF_THIN_FIRST = 32 };
@@ -19165,20 +19245,6 @@ static inline int tmm__xhalf_by_wgmma(const tmm__xproduct *p)
            p->N <= INT_MAX - 256 && p->K > 0 && p->K <= INT_MAX - 64 && tmm__xlda(p) <= 1ll << 36 &&
            tmm__xldb(p) <= 1ll << 36 && tmm__xmap_maker() != NULL;
 }
-
-#ifndef TMM__HALF_ONCE
-/* Nanoseconds of memory for blocks that ask for so many bytes of it at once: the fewer, the longer. What
-   the first ones wait for is not hidden: a number of half_thin.memory. */
-static inline double tmm__half_memory_time(const tmm__load *load, double asked, int first,
-                                           double *time)
-{
-    const tmm__costs *t = tmm__tuned();
-    const double memory = tmm__memory_time(load);
-    if (load->bytes + load->c_bytes < tmm__current_device()->gpu.l2_bytes) return memory;
-    *time += t->half_thin.memory[first];
-    return memory * (1 + t->half_thin.asked[0] / asked);
-}
-#endif
 
 /* Has the device tensor cores for this type? Else it is right, but slow. */
 static inline int tmm__xtensor_competes(const tmm__xproduct *p, const tmm__xkernel *row)
@@ -19246,7 +19312,7 @@ static inline int tmm__xhalf_plain(const tmm__xproduct *p)
 /* Takes this way by wgmma if it should be faster than c->time: all tiles in slices of k, or, if `rest` is not
    0, only the last ones. Clusters are persistent, and take items in turn. */
 static inline void tmm__xhalf_wgmma_try(const tmm__xproduct *p, tmm__plan *c, int way,
-                                        double copies, int rest, int slices)
+                                        const int *apart, double copies, int rest, int slices)
 {
     const int n = tmm__half_ways[way][0], cluster = tmm__half_ways[way][1], last_round = rest > 0;
     const int cols = tmm__half_ways[way][2];
@@ -19273,13 +19339,17 @@ static inline void tmm__xhalf_wgmma_try(const tmm__xproduct *p, tmm__plan *c, in
         if (last.tiles == 0) return;
         rest = last.tiles, parts = rest, cut = TMM__PLAN_LAST_ROUND;
     }
-    /* What is not shared by a cluster comes from L2 more often. TMA has some 1.15 times its rate. */
+    /* What is not shared by a cluster comes from L2 more often. */
     const double whole = tiles - parts, items = whole + parts * slices;
     const double busy = fmin(items / most, 1), lines = p->rsB != 1 ? i->cols : cols;
-    const double copied = (i->rows + lines / cluster) * 128.0;
+    const double copied = (i->rows * tmm__half_apart_time(apart[0], i->rows) +
+                           lines / cluster * tmm__half_apart_time(apart[1], cols)) *
+                          128;
     /* Few blocks of 128 x 128 find a higher clock, and L2 free: 1024 took 0.7 of the clocks of a step. */
     const double alone = costs[5] * (1 - busy);
-    const double step = fmax(costs[1] * (1 - alone), busy * copied / (1.15 * tmm__tuned()->l2));
+    const double step =
+        tmm__half_both(costs[1] * (1 - alone),
+                       busy * copied / (tmm__tuned()->half_thin.l2[1] * tmm__tuned()->l2));
     const double odd = load.odd ? costs[4] * fmin(1, (double)p->N / cols) : 0;
     /* Threads store what is left of whole boxes, expected of an epilogue, not measured; or all: 4099 x 4099 x 64
        took 69 us, 134 with beta, 191 with a bias and GELU. */
@@ -19295,9 +19365,15 @@ static inline void tmm__xhalf_wgmma_try(const tmm__xproduct *p, tmm__plan *c, in
     }
     double time = device->gpu.launch + copies;
     const double asked = fmin(items * cluster, load.processors) * i->bytes;
-    const double memory = tmm__half_memory_time(&load, asked, 0, &time);
+    double memory = tmm__half_memory_time(&load, asked, 0, &time);
+    if (load.bytes + load.c_bytes >= device->gpu.l2_bytes)
+        memory *= 1 + tmm__tuned()->half_thin.apart[2] *
+                          (tmm__half_apart_part(apart[0], i->rows) * p->M +
+                           tmm__half_apart_part(apart[1], cols) * p->N) /
+                          (double)(p->M + p->N);
     time += tmm__overlapped(tmm__in_nanoseconds(costs[0] + busiest), memory);
-    if (slices > 1) time = tmm__host_time(time + tmm__xsum_time(&q, slices));
+    if (slices > 1) time += tmm__xhalf_sum_time(&q, slices);
+    time = tmm__half_host_time(time, (copies > 0) + (slices > 1));
     const int instance = (int)TMM__HALF_WGMMA_FIRST + way;
     time = TMM__PLAN_GUESS(instance, cut, slices, time);
     if (time >= c->time) return;
@@ -19314,7 +19390,8 @@ static inline void tmm__xhalf_wgmma_plan(const tmm__xproduct *p, tmm__plan *c)
     const tmm__device *device = tmm__current_device();
     const double steps = ceil(p->K / 64.0);
     const double copied = (double)tmm__xhalf_copies(p);
-    const double copies = copied > 0 ? tmm__pack_time(copied) : 0;
+    const double copies = copied > 0 ? tmm__half_align_time(copied) : 0;
+    const int apart[2] = {tmm__xhalf_apart(p, 0), tmm__xhalf_apart(p, 1)};
     const int cuts = (p->allowed & TMM__CUT_K) && device->pools;
     if (copied > 0 && !tmm__xhalf_packs(p)) return;
     for (int way = 0; way < (int)TMM__HALF_WAYS; way++) {
@@ -19338,9 +19415,9 @@ static inline void tmm__xhalf_wgmma_plan(const tmm__xproduct *p, tmm__plan *c)
         for (int s = 0; s < (int)(sizeof slices / sizeof *slices); s++) {
             if (s > 0 && (!cuts || slices[s] * 4 > steps || plain)) break;
             if (s == 0 || tiles * slices[s] <= 4 * most)
-                tmm__xhalf_wgmma_try(p, c, way, copies, 0, slices[s]);
+                tmm__xhalf_wgmma_try(p, c, way, apart, copies, 0, slices[s]);
             if (s > 0 && tiles > most && rest > 0 && p->batch == 1 && rest * slices[s] <= 4 * most)
-                tmm__xhalf_wgmma_try(p, c, way, copies, rest, slices[s]);
+                tmm__xhalf_wgmma_try(p, c, way, apart, copies, rest, slices[s]);
         }
     }
 }
@@ -19378,8 +19455,9 @@ static inline void tmm__xhalf_mma_plan(const tmm__xproduct *p, tmm__plan *c)
             load.blocks = tiles * slices, load.k = 32 * ceil(steps / slices);
             load.odd = slices > 1 ? p->N % 4 != 0 || TMM__TRIANGLE(p) : odd;
             double time = tmm__launch_time(&tmm__tuned()->half[n < TMM__TUNED_HALF ? n : 0], &load);
-            if (copies) time += tmm__pack_time(copied);
-            if (slices > 1) time = tmm__host_time(time + tmm__xsum_time(p, slices));
+            if (copies) time += tmm__half_align_time(copied);
+            if (slices > 1) time += tmm__xsum_time(p, slices);
+            time = tmm__half_host_time(time, copies + (slices > 1));
             const int instance = n + copies * TMM__HALF_COPIED;
             time = TMM__PLAN_GUESS(instance, slices > 1 ? TMM__PLAN_REDUCE : TMM__PLAN_WHOLE,
                                    slices, time);
@@ -19447,12 +19525,12 @@ static inline tmm_status tmm__xhalf_align(tmm__xproduct *p, char *memory)
     const size_t bytes = tmm__xhalf_copied(p, 0, memory, &copies.operands[0]);
     if (!TMM__TRIANGLE(p))
         tmm__xhalf_copied(p, 1, memory + (bytes + 255) / 256 * 256, &copies.operands[1]);
-    long long chunks = 0, rows = 0;
+    long long blocks = 0;
     for (int n = 0; n < 2; n++) {
         const tmm__half_operand *x = &copies.operands[n];
+        if (n == 1) copies.second = (unsigned)blocks;
         if (x->rows == 0) continue;
-        if (x->cols > chunks * 256) chunks = (x->cols + 255) / 256;
-        if (x->rows * x->items > rows) rows = x->rows * x->items;
+        blocks += ((x->cols + 7) / 8 * x->rows * x->items + 255) / 256;
         if (n == 0)
             p->A = (const TMM_TYPE *)x->to, p->strideA = x->items > 1 ? x->rows * x->pitch : 0;
         else
@@ -19469,9 +19547,8 @@ static inline tmm_status tmm__xhalf_align(tmm__xproduct *p, char *memory)
     if (TMM__TRIANGLE(p)) /* B is A */
         p->B = p->A, p->rsB = p->csA, p->csB = p->rsA, p->strideB = p->strideA;
     void *arguments[] = {&copies};
-    const dim3 blocks((unsigned)chunks, (unsigned)tmm__min((rows + 7) / 8, 65535), 2);
-    return tmm__launch_clusters((const void *)tmm__xgemm_half_align, blocks, dim3(256), 1, 1, 0,
-                                arguments, p->stream);
+    return tmm__launch_clusters((const void *)tmm__xgemm_half_align, dim3((unsigned)blocks),
+                                dim3(256), 1, 1, 0, arguments, p->stream);
 }
 
 /* The product of copies, where operands are off 16 bytes, in *memory. *missing: there was none for them. */
@@ -19616,9 +19693,10 @@ typedef struct tmm__xhalf__thin {
 typedef struct tmm__xhalf__thins {
     double thin, large, steps, batch, processors; /* lines, steps of 64 k */
     double memory;                                /* nanoseconds of it, */
-    int from_memory, aligned; /* if L2 does not hold all; are lines 128 bytes apart? */
-    int plain, words;         /* is an operand off 16 bytes? tmm__xhalf_thin_words */
-    int cuts, turned;         /* may k be cut? Does the large one not lie along k? */
+    int from_memory;                              /* if L2 does not hold all */
+    int apart[2];     /* of the large operand and of the thin one: tmm__xhalf_apart */
+    int plain, words; /* is an operand off 16 bytes? tmm__xhalf_thin_words */
+    int cuts, turned; /* may k be cut? Does the large one not lie along k? */
     const int *clusters;
 } tmm__xhalf__thins;
 
@@ -19702,23 +19780,25 @@ static inline double tmm__xhalf_thin_time(const tmm__xhalf__thins *p, const tmm_
     const double blocks = clusters * w->size, steps = ceil(p->steps / w->parts);
     const double share = ceil(blocks / p->processors);
     const double together = w->on_one > 1 && share > 1 ? 2 : 1;
-    double step = fmax(t->half_thin.latency / w->stages, together * t->half_thin.step[kind]);
+    double step =
+        tmm__half_both(t->half_thin.latency / w->stages, together * t->half_thin.step[kind]);
     if (p->plain && p->words > 0)
         step = fmax(step, w->stage * (p->words == 8 ? 0.034 : 0.041));
     else if (p->plain)
         step = fmax(step, t->half_thin.step[3] * (1 + w->slots / 8e4));
-    else if (!p->aligned || (p->turned && w->high % 64 != 0)) /* two lines of memory for one */
-        step *= t->half_thin.slower;
     const double lines =
         fmin(w->cols, p->thin) * fmin(w->high, p->large) / (int)TMM__HALF_THIN_LINES;
     const double store = w->parts > 1 ? 0 : together * t->half_thin.tile[2] * lines;
     const double tile = t->half_thin.tile[1] + store;
-    const double copies = w->high + fmin(w->cols, p->thin);
+    /* Boxes of an operand that does not lie along k have 64 lines. */
+    const double large = p->turned ? ceil(w->high / 64.0) * 64 : w->high;
+    const double copied = large * tmm__half_apart_time(p->apart[0], w->high) +
+                          fmin(w->cols, p->thin) * tmm__half_apart_time(p->apart[1], w->cols);
     /* A block that goes on copies the next tile while it stores this one. */
     const double rounds = ceil(clusters / w->fit);
     const double all = w->goes_on ? tile + rounds * fmax(steps * step, store + steps * step / 2)
                                   : rounds * (tile + steps * step);
-    const double busy = fmax(all, blocks * steps * copies * 128 / t->half_thin.l2);
+    const double busy = tmm__half_both(all, blocks * steps * copied * 128 / t->half_thin.l2[0]);
     double time = 0, memory = p->memory;
     if (p->from_memory) {
         const double asked = fmin(blocks, w->on_one * p->processors) * w->stages * w->high * 128;
@@ -19728,9 +19808,6 @@ static inline double tmm__xhalf_thin_time(const tmm__xhalf__thins *p, const tmm_
     }
     time += tmm__overlapped(busy, memory);
     if (w->parts > 1) time += t->half_thin.cluster[0] + t->half_thin.cluster[1] * lines;
-    if (w->slices > 1)
-        time += t->half_thin.sum[0] +
-                t->half_thin.sum[1] * 4 * w->slices * p->thin * p->large * p->batch;
     return time;
 }
 
@@ -19749,8 +19826,8 @@ static inline void tmm__xhalf_thin_plan(const tmm__xproduct *p, tmm__plan *c)
     const double tiles = ceil(q.thin / 16) * ceil(q.large / 32);
     if (TMM__TRIANGLE(p) || tiles * 256 > INT_MAX) return;
     const size_t copied = tmm__xhalf_copies(p);
+    q.apart[0] = tmm__xhalf_apart(p, p->M <= p->N), q.apart[1] = tmm__xhalf_apart(p, p->M > p->N);
     q.words = tmm__xhalf_thin_words(p);
-    q.aligned = (copied > 0 || (tmm__xhalf_ld(p, 0) % 64 == 0 && tmm__xhalf_ld(p, 1) % 64 == 0));
     q.memory = tmm__memory_time(&load);
     q.from_memory = load.bytes + load.c_bytes >= device->gpu.l2_bytes;
     if (q.from_memory) first += t->half_thin.memory[1];
@@ -19778,8 +19855,10 @@ static inline void tmm__xhalf_thin_plan(const tmm__xproduct *p, tmm__plan *c)
                         : w.parts > 1 ? TMM__PLAN_CLUSTERS
                                       : TMM__PLAN_WHOLE;
         double time = first + tmm__xhalf_thin_time(&q, &w);
-        if (copied > 0 && !q.plain) time += tmm__pack_time((double)copied);
-        if (w.slices > 1) time = tmm__host_time(time);
+        const int copies = copied > 0 && !q.plain;
+        if (copies) time += tmm__half_align_time((double)copied);
+        if (w.slices > 1) time += tmm__xhalf_sum_time(p, w.slices);
+        time = tmm__half_host_time(time, copies + (w.slices > 1));
         if (time < HUGE_VAL)
             time = TMM__PLAN_GUESS((int)TMM__HALF_THIN_FIRST + w.way, cut, w.parts, time);
         if (time >= c->time) continue;

@@ -226,12 +226,10 @@ typedef struct tmm__costs { /* in clocks, if nothing else is said */
        part of 64 k that few blocks save. */
     tmm__block_costs half[TMM__TUNED_HALF];
     double half_wgmma[TMM__TUNED_HALF][6];
-    /* KERNEL THIN HALF, in nanoseconds: the launch, a block, and each thin line by 128 large ones that it stores
-       alone; 64 k of 16, 64 and 128 thin lines, and off 16 bytes; from asking for a stage to having it; blocks that
-       share k, and each such line that they add; operands from memory, by KERNEL TENSOR HALF and by this; KERNEL SUM,
-       and each byte of it. slower: times, more lines of memory. asked[2]: of what a block has more. l2: bytes a ns. */
+    /* KERNEL THIN HALF, in nanoseconds, and what all of 16 bits have: kernels/tensor_half/costs.h. */
     struct {
-        double tile[3], step[4], latency, slower, cluster[2], memory[2], asked[3], l2, sum[2];
+        double tile[3], step[4], latency, cluster[2], memory[2], asked[3], l2[2];
+        double align[3], sum[2], host, apart[3];
     } half_thin;
     /* KERNEL TENSOR INT8. The device chooses by the first five, in products of bytes by one
        modulus; TMM_AUTO by the last four. `slow` is predicted: fp64_slow and each_slow where FP64
@@ -529,21 +527,23 @@ static const tmm__costs tmm__measured = {
     },
     {
         /* half by wgmma */
-        {3570, 1470, 3030, 3150, 9430, 0},
-        {4910, 967, 1950, 2550, 4990, 0.478},
-        {3260, 1240, 3970, 2600, 7970, 0},
+        {3640, 1330, 3870, 9060, 9250, 0.198},
+        {4890, 799, 1920, 2960, 4470, 0.473},
+        {4230, 1040, 3200, 4960, 8440, 0.277},
     },
     {
         /* half thin */
-        {171, 2360, 32.6},    /* tile */
-        {134, 300, 512, 474}, /* step */
-        2600,                 /* latency */
-        1.13,                 /* slower */
-        {853, 20.6},          /* cluster */
-        {1690, 802},          /* memory */
-        {1e6, 2.9e5, 0.039},  /* asked */
-        9120,                 /* l2 */
-        {3020, 5.81e-5},      /* sum */
+        {34.7, 2200, 37.6},         /* tile */
+        {192, 227, 369, 482},       /* step */
+        2530,                       /* latency */
+        {1520, 18},                 /* cluster */
+        {1200, 600},                /* memory */
+        {962000, 293000, 0.0393},   /* asked */
+        {15000, 2.81},              /* l2 */
+        {2880, 0.000166, 0.000476}, /* align */
+        {4020, 0.000282},           /* sum */
+        6760,                       /* host */
+        {1.9, 2.68, 0.327},         /* apart */
     },
     {
         /* int8 */

@@ -58,54 +58,6 @@ static inline const tmm__xhalf__wgmma *tmm__xhalf_wgmma(int n)
     return n < (int)(sizeof instances / sizeof *instances) ? &instances[n] : NULL;
 }
 
-/* Lines and k of an operand as TMA takes them: 16 bytes from line to line, and where they begin. */
-static inline int tmm__xhalf_boxed(const void *X, long long ld, long long stride, long long batch)
-{
-    return ((size_t)X | (size_t)ld * 2 | (batch > 1 ? (size_t)stride * 2 : 0)) % 16 == 0;
-}
-
-/* Elements from line to line of op(A) or op(B). A line that is alone may have a leading dimension below
-   its length, as that of a column vector is 1: then what TMA and copies take. */
-static inline long long tmm__xhalf_ld(const tmm__xproduct *p, int is_B)
-{
-    const long long lines = is_B ? p->N : p->M, ld = is_B ? tmm__xldb(p) : tmm__xlda(p);
-    const int turned = (is_B ? p->rsB : p->csA) != 1;
-    return (turned ? p->K : lines) > 1 ? ld : ((turned ? lines : p->K) + 7) / 8 * 8;
-}
-
-/* Bytes of the copies of an operand that TMA cannot take: all products of a batch, unless they share
-   it. 0: it can. Then `to`, if not NULL, is what KERNEL ALIGN does at `memory`. */
-static inline size_t tmm__xhalf_copied(const tmm__xproduct *p, int is_B, char *memory,
-                                       tmm__half_operand *to)
-{
-    const int turned = (is_B ? p->rsB : p->csA) != 1;
-    const long long lines = is_B ? p->N : p->M, ld = tmm__xhalf_ld(p, is_B);
-    const long long rows = turned ? p->K : lines, cols = turned ? lines : p->K;
-    /* Lines of memory begin a row, or boxes of TMA take two each: 4104 took 1.4 times as long as 4096. */
-    const long long stride = is_B ? p->strideB : p->strideA, pitch = (cols + 63) / 64 * 64;
-    const void *X = is_B ? p->B : p->A;
-    const long long items = p->batch > 1 && stride > 0 ? p->batch : 1;
-    if (tmm__xhalf_boxed(X, ld, stride, items)) return 0;
-    if (to != NULL) {
-        const tmm__half_operand copied = {X, memory, rows, cols, ld, stride, items, pitch};
-        *to = copied;
-    }
-    return (size_t)(rows * items * pitch) * 2;
-}
-
-/* Of both operands; B of a triangle is A. */
-static inline size_t tmm__xhalf_copies(const tmm__xproduct *p)
-{
-    return tmm__xhalf_copied(p, 0, NULL, NULL) +
-           (TMM__TRIANGLE(p) ? 0 : tmm__xhalf_copied(p, 1, NULL, NULL));
-}
-
-/* May operands off 16 bytes be copied first? Of a batch all at once, so that all products have the same bits. */
-static inline int tmm__xhalf_packs(const tmm__xproduct *p)
-{
-    return (p->allowed & (TMM__PACK | TMM__ALL_OF_BATCH)) && tmm__current_device()->pools;
-}
-
 #ifndef TMM__HALF_ONCE
 /* Numbers of plans: mma.sync, by copies of operands off 16 bytes, wgmma, KERNEL THIN HALF. */
 enum { TMM__HALF_COPIED = 4, TMM__HALF_WGMMA_FIRST = 8, TMM__HALF_THIN_FIRST = 32 };
@@ -135,20 +87,6 @@ static inline int tmm__xhalf_by_wgmma(const tmm__xproduct *p)
            p->N <= INT_MAX - 256 && p->K > 0 && p->K <= INT_MAX - 64 && tmm__xlda(p) <= 1ll << 36 &&
            tmm__xldb(p) <= 1ll << 36 && tmm__xmap_maker() != NULL;
 }
-
-#ifndef TMM__HALF_ONCE
-/* Nanoseconds of memory for blocks that ask for so many bytes of it at once: the fewer, the longer. What
-   the first ones wait for is not hidden: a number of half_thin.memory. */
-static inline double tmm__half_memory_time(const tmm__load *load, double asked, int first,
-                                           double *time)
-{
-    const tmm__costs *t = tmm__tuned();
-    const double memory = tmm__memory_time(load);
-    if (load->bytes + load->c_bytes < tmm__current_device()->gpu.l2_bytes) return memory;
-    *time += t->half_thin.memory[first];
-    return memory * (1 + t->half_thin.asked[0] / asked);
-}
-#endif
 
 /* Has the device tensor cores for this type? Else it is right, but slow. */
 static inline int tmm__xtensor_competes(const tmm__xproduct *p, const tmm__xkernel *row)
@@ -216,7 +154,7 @@ static inline int tmm__xhalf_plain(const tmm__xproduct *p)
 /* Takes this way by wgmma if it should be faster than c->time: all tiles in slices of k, or, if `rest` is not
    0, only the last ones. Clusters are persistent, and take items in turn. */
 static inline void tmm__xhalf_wgmma_try(const tmm__xproduct *p, tmm__plan *c, int way,
-                                        double copies, int rest, int slices)
+                                        const int *apart, double copies, int rest, int slices)
 {
     const int n = tmm__half_ways[way][0], cluster = tmm__half_ways[way][1], last_round = rest > 0;
     const int cols = tmm__half_ways[way][2];
@@ -243,13 +181,17 @@ static inline void tmm__xhalf_wgmma_try(const tmm__xproduct *p, tmm__plan *c, in
         if (last.tiles == 0) return;
         rest = last.tiles, parts = rest, cut = TMM__PLAN_LAST_ROUND;
     }
-    /* What is not shared by a cluster comes from L2 more often. TMA has some 1.15 times its rate. */
+    /* What is not shared by a cluster comes from L2 more often. */
     const double whole = tiles - parts, items = whole + parts * slices;
     const double busy = fmin(items / most, 1), lines = p->rsB != 1 ? i->cols : cols;
-    const double copied = (i->rows + lines / cluster) * 128.0;
+    const double copied = (i->rows * tmm__half_apart_time(apart[0], i->rows) +
+                           lines / cluster * tmm__half_apart_time(apart[1], cols)) *
+                          128;
     /* Few blocks of 128 x 128 find a higher clock, and L2 free: 1024 took 0.7 of the clocks of a step. */
     const double alone = costs[5] * (1 - busy);
-    const double step = fmax(costs[1] * (1 - alone), busy * copied / (1.15 * tmm__tuned()->l2));
+    const double step =
+        tmm__half_both(costs[1] * (1 - alone),
+                       busy * copied / (tmm__tuned()->half_thin.l2[1] * tmm__tuned()->l2));
     const double odd = load.odd ? costs[4] * fmin(1, (double)p->N / cols) : 0;
     /* Threads store what is left of whole boxes, expected of an epilogue, not measured; or all: 4099 x 4099 x 64
        took 69 us, 134 with beta, 191 with a bias and GELU. */
@@ -265,9 +207,15 @@ static inline void tmm__xhalf_wgmma_try(const tmm__xproduct *p, tmm__plan *c, in
     }
     double time = device->gpu.launch + copies;
     const double asked = fmin(items * cluster, load.processors) * i->bytes;
-    const double memory = tmm__half_memory_time(&load, asked, 0, &time);
+    double memory = tmm__half_memory_time(&load, asked, 0, &time);
+    if (load.bytes + load.c_bytes >= device->gpu.l2_bytes)
+        memory *= 1 + tmm__tuned()->half_thin.apart[2] *
+                          (tmm__half_apart_part(apart[0], i->rows) * p->M +
+                           tmm__half_apart_part(apart[1], cols) * p->N) /
+                          (double)(p->M + p->N);
     time += tmm__overlapped(tmm__in_nanoseconds(costs[0] + busiest), memory);
-    if (slices > 1) time = tmm__host_time(time + tmm__xsum_time(&q, slices));
+    if (slices > 1) time += tmm__xhalf_sum_time(&q, slices);
+    time = tmm__half_host_time(time, (copies > 0) + (slices > 1));
     const int instance = (int)TMM__HALF_WGMMA_FIRST + way;
     time = TMM__PLAN_GUESS(instance, cut, slices, time);
     if (time >= c->time) return;
@@ -284,7 +232,8 @@ static inline void tmm__xhalf_wgmma_plan(const tmm__xproduct *p, tmm__plan *c)
     const tmm__device *device = tmm__current_device();
     const double steps = ceil(p->K / 64.0);
     const double copied = (double)tmm__xhalf_copies(p);
-    const double copies = copied > 0 ? tmm__pack_time(copied) : 0;
+    const double copies = copied > 0 ? tmm__half_align_time(copied) : 0;
+    const int apart[2] = {tmm__xhalf_apart(p, 0), tmm__xhalf_apart(p, 1)};
     const int cuts = (p->allowed & TMM__CUT_K) && device->pools;
     if (copied > 0 && !tmm__xhalf_packs(p)) return;
     for (int way = 0; way < (int)TMM__HALF_WAYS; way++) {
@@ -308,9 +257,9 @@ static inline void tmm__xhalf_wgmma_plan(const tmm__xproduct *p, tmm__plan *c)
         for (int s = 0; s < (int)(sizeof slices / sizeof *slices); s++) {
             if (s > 0 && (!cuts || slices[s] * 4 > steps || plain)) break;
             if (s == 0 || tiles * slices[s] <= 4 * most)
-                tmm__xhalf_wgmma_try(p, c, way, copies, 0, slices[s]);
+                tmm__xhalf_wgmma_try(p, c, way, apart, copies, 0, slices[s]);
             if (s > 0 && tiles > most && rest > 0 && p->batch == 1 && rest * slices[s] <= 4 * most)
-                tmm__xhalf_wgmma_try(p, c, way, copies, rest, slices[s]);
+                tmm__xhalf_wgmma_try(p, c, way, apart, copies, rest, slices[s]);
         }
     }
 }
@@ -348,8 +297,9 @@ static inline void tmm__xhalf_mma_plan(const tmm__xproduct *p, tmm__plan *c)
             load.blocks = tiles * slices, load.k = 32 * ceil(steps / slices);
             load.odd = slices > 1 ? p->N % 4 != 0 || TMM__TRIANGLE(p) : odd;
             double time = tmm__launch_time(&tmm__tuned()->half[n < TMM__TUNED_HALF ? n : 0], &load);
-            if (copies) time += tmm__pack_time(copied);
-            if (slices > 1) time = tmm__host_time(time + tmm__xsum_time(p, slices));
+            if (copies) time += tmm__half_align_time(copied);
+            if (slices > 1) time += tmm__xsum_time(p, slices);
+            time = tmm__half_host_time(time, copies + (slices > 1));
             const int instance = n + copies * TMM__HALF_COPIED;
             time = TMM__PLAN_GUESS(instance, slices > 1 ? TMM__PLAN_REDUCE : TMM__PLAN_WHOLE,
                                    slices, time);
@@ -417,12 +367,12 @@ static inline tmm_status tmm__xhalf_align(tmm__xproduct *p, char *memory)
     const size_t bytes = tmm__xhalf_copied(p, 0, memory, &copies.operands[0]);
     if (!TMM__TRIANGLE(p))
         tmm__xhalf_copied(p, 1, memory + (bytes + 255) / 256 * 256, &copies.operands[1]);
-    long long chunks = 0, rows = 0;
+    long long blocks = 0;
     for (int n = 0; n < 2; n++) {
         const tmm__half_operand *x = &copies.operands[n];
+        if (n == 1) copies.second = (unsigned)blocks;
         if (x->rows == 0) continue;
-        if (x->cols > chunks * 256) chunks = (x->cols + 255) / 256;
-        if (x->rows * x->items > rows) rows = x->rows * x->items;
+        blocks += ((x->cols + 7) / 8 * x->rows * x->items + 255) / 256;
         if (n == 0)
             p->A = (const TMM_TYPE *)x->to, p->strideA = x->items > 1 ? x->rows * x->pitch : 0;
         else
@@ -439,9 +389,8 @@ static inline tmm_status tmm__xhalf_align(tmm__xproduct *p, char *memory)
     if (TMM__TRIANGLE(p)) /* B is A */
         p->B = p->A, p->rsB = p->csA, p->csB = p->rsA, p->strideB = p->strideA;
     void *arguments[] = {&copies};
-    const dim3 blocks((unsigned)chunks, (unsigned)tmm__min((rows + 7) / 8, 65535), 2);
-    return tmm__launch_clusters((const void *)tmm__xgemm_half_align, blocks, dim3(256), 1, 1, 0,
-                                arguments, p->stream);
+    return tmm__launch_clusters((const void *)tmm__xgemm_half_align, dim3((unsigned)blocks),
+                                dim3(256), 1, 1, 0, arguments, p->stream);
 }
 
 /* The product of copies, where operands are off 16 bytes, in *memory. *missing: there was none for them. */

@@ -15,9 +15,10 @@ typedef struct tmm__xhalf__thin {
 typedef struct tmm__xhalf__thins {
     double thin, large, steps, batch, processors; /* lines, steps of 64 k */
     double memory;                                /* nanoseconds of it, */
-    int from_memory, aligned; /* if L2 does not hold all; are lines 128 bytes apart? */
-    int plain, words;         /* is an operand off 16 bytes? tmm__xhalf_thin_words */
-    int cuts, turned;         /* may k be cut? Does the large one not lie along k? */
+    int from_memory;                              /* if L2 does not hold all */
+    int apart[2];     /* of the large operand and of the thin one: tmm__xhalf_apart */
+    int plain, words; /* is an operand off 16 bytes? tmm__xhalf_thin_words */
+    int cuts, turned; /* may k be cut? Does the large one not lie along k? */
     const int *clusters;
 } tmm__xhalf__thins;
 
@@ -101,23 +102,25 @@ static inline double tmm__xhalf_thin_time(const tmm__xhalf__thins *p, const tmm_
     const double blocks = clusters * w->size, steps = ceil(p->steps / w->parts);
     const double share = ceil(blocks / p->processors);
     const double together = w->on_one > 1 && share > 1 ? 2 : 1;
-    double step = fmax(t->half_thin.latency / w->stages, together * t->half_thin.step[kind]);
+    double step =
+        tmm__half_both(t->half_thin.latency / w->stages, together * t->half_thin.step[kind]);
     if (p->plain && p->words > 0)
         step = fmax(step, w->stage * (p->words == 8 ? 0.034 : 0.041));
     else if (p->plain)
         step = fmax(step, t->half_thin.step[3] * (1 + w->slots / 8e4));
-    else if (!p->aligned || (p->turned && w->high % 64 != 0)) /* two lines of memory for one */
-        step *= t->half_thin.slower;
     const double lines =
         fmin(w->cols, p->thin) * fmin(w->high, p->large) / (int)TMM__HALF_THIN_LINES;
     const double store = w->parts > 1 ? 0 : together * t->half_thin.tile[2] * lines;
     const double tile = t->half_thin.tile[1] + store;
-    const double copies = w->high + fmin(w->cols, p->thin);
+    /* Boxes of an operand that does not lie along k have 64 lines. */
+    const double large = p->turned ? ceil(w->high / 64.0) * 64 : w->high;
+    const double copied = large * tmm__half_apart_time(p->apart[0], w->high) +
+                          fmin(w->cols, p->thin) * tmm__half_apart_time(p->apart[1], w->cols);
     /* A block that goes on copies the next tile while it stores this one. */
     const double rounds = ceil(clusters / w->fit);
     const double all = w->goes_on ? tile + rounds * fmax(steps * step, store + steps * step / 2)
                                   : rounds * (tile + steps * step);
-    const double busy = fmax(all, blocks * steps * copies * 128 / t->half_thin.l2);
+    const double busy = tmm__half_both(all, blocks * steps * copied * 128 / t->half_thin.l2[0]);
     double time = 0, memory = p->memory;
     if (p->from_memory) {
         const double asked = fmin(blocks, w->on_one * p->processors) * w->stages * w->high * 128;
@@ -127,9 +130,6 @@ static inline double tmm__xhalf_thin_time(const tmm__xhalf__thins *p, const tmm_
     }
     time += tmm__overlapped(busy, memory);
     if (w->parts > 1) time += t->half_thin.cluster[0] + t->half_thin.cluster[1] * lines;
-    if (w->slices > 1)
-        time += t->half_thin.sum[0] +
-                t->half_thin.sum[1] * 4 * w->slices * p->thin * p->large * p->batch;
     return time;
 }
 
@@ -148,8 +148,8 @@ static inline void tmm__xhalf_thin_plan(const tmm__xproduct *p, tmm__plan *c)
     const double tiles = ceil(q.thin / 16) * ceil(q.large / 32);
     if (TMM__TRIANGLE(p) || tiles * 256 > INT_MAX) return;
     const size_t copied = tmm__xhalf_copies(p);
+    q.apart[0] = tmm__xhalf_apart(p, p->M <= p->N), q.apart[1] = tmm__xhalf_apart(p, p->M > p->N);
     q.words = tmm__xhalf_thin_words(p);
-    q.aligned = (copied > 0 || (tmm__xhalf_ld(p, 0) % 64 == 0 && tmm__xhalf_ld(p, 1) % 64 == 0));
     q.memory = tmm__memory_time(&load);
     q.from_memory = load.bytes + load.c_bytes >= device->gpu.l2_bytes;
     if (q.from_memory) first += t->half_thin.memory[1];
@@ -177,8 +177,10 @@ static inline void tmm__xhalf_thin_plan(const tmm__xproduct *p, tmm__plan *c)
                         : w.parts > 1 ? TMM__PLAN_CLUSTERS
                                       : TMM__PLAN_WHOLE;
         double time = first + tmm__xhalf_thin_time(&q, &w);
-        if (copied > 0 && !q.plain) time += tmm__pack_time((double)copied);
-        if (w.slices > 1) time = tmm__host_time(time);
+        const int copies = copied > 0 && !q.plain;
+        if (copies) time += tmm__half_align_time((double)copied);
+        if (w.slices > 1) time += tmm__xhalf_sum_time(p, w.slices);
+        time = tmm__half_host_time(time, copies + (w.slices > 1));
         if (time < HUGE_VAL)
             time = TMM__PLAN_GUESS((int)TMM__HALF_THIN_FIRST + w.way, cut, w.parts, time);
         if (time >= c->time) continue;
