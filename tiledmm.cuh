@@ -3707,6 +3707,7 @@ static inline tmm_status tmm__blame_operand(const tmm__operands *o, tmm_status s
 #define tmm__gemm_half_wgmma   TMM__INSTANCE(gemm_half_wgmma_, HALF_WGMMA)
 #define tmm__half_wgmma_bytes  TMM__INSTANCE(half_wgmma_bytes_, HALF_WGMMA)
 #define tmm__xhalf_step        TMM_FN(half_step)
+#define tmm__xhalf_multiply    TMM_FN(half_multiply)
 #define tmm__xhalf_sum         TMM_FN(half_sum)
 #define tmm__xhalf_thin_store  TMM_FN(half_thin_store)
 #define tmm__xhalf_thin_store4 TMM_FN(half_thin_store4)
@@ -11997,13 +11998,15 @@ TMM_KERNEL void __launch_bounds__(tmm__half_threads, TMM__HALF_BLOCKS)
 /* src/tiledmm/kernels/tensor_half/wgmma.cuh. Elements of 16 bits by wgmma and TMA, for sm_90a.
    Uses: kernels/common/tensor_ptx.cuh, once/. Used by: kernels/tensor_half/, type/instances.h. */
 /* The instances: pass, name, rows and columns of a tile, stages of 64 k, and fewer columns that a product may ask
-   for. That of 192 rows stores alpha A B by TMA, and nothing else: its threads have few registers. */
+   for. Tiles of 192 rows store alpha A B by TMA, and nothing else: their threads have few registers. Of the last
+   one's 256 columns they have room for 224. */
 #ifndef TMM__HALF_WGMMA_LIST
 #define TMM__HALF_WGMMA_LIST(_)          \
     _(1, 128x256, 128, 256, 4, 224, 208) \
     _(2, 128x128, 128, 128, 6, 128, 128) \
     _(3, 128x192, 128, 192, 4, 160, 160) \
-    _(4, 192x192, 192, 192, 3, 192, 192)
+    _(4, 192x192, 192, 192, 3, 192, 192) \
+    _(5, 192x224, 192, 256, 3, 224, 224)
 #define TMM__HALF_WGMMA_ROWS   (TMM__HALF_WGMMA_LIST(TMM__VALUE_1) 0)
 #define TMM__HALF_WGMMA_COLS   (TMM__HALF_WGMMA_LIST(TMM__VALUE_2) 0)
 #define TMM__HALF_WGMMA_STAGES (TMM__HALF_WGMMA_LIST(TMM__VALUE_3) 0)
@@ -12187,6 +12190,12 @@ TMM__DEVICE void tmm__half_boxes_wait(bool first)
                                TMM__H64_NAMES TMM__TEN(6) "%70, %71, %72, %73, %74, %75, %76, "    \
                                                           "%77, %78, %79",                         \
                                "80", "81", type, ta, tb, TMM__H64(0), TMM__H16(64));               \
+        else if (cols == 96)                                                                       \
+            TMM__HALF_MULTIPLY("96",                                                               \
+                               TMM__TEN() TMM__TEN(1) TMM__TEN(2) TMM__TEN(3) "%40, %41, %42, "    \
+                                                                              "%43, %44, %45, "    \
+                                                                              "%46, %47",          \
+                               "48", "49", type, ta, tb, TMM__H16(0), TMM__H16(16), TMM__H16(32)); \
         else if (cols == 16)                                                                       \
             TMM__HALF_MULTIPLY("16", "%0, %1, %2, %3, %4, %5, %6, %7", "8", "9", type, ta, tb,     \
                                TMM__H4(0), TMM__H4(4));                                            \
@@ -12206,6 +12215,20 @@ TMM__DEVICE void tmm__half_boxes_wait(bool first)
 #else
 #define TMM__HALF_TYPE "bf16"
 #endif
+/* c += a b: see TMM__HALF_PRODUCT. */
+TMM__DEVICE void tmm__xhalf_multiply(float *c, unsigned long long a, unsigned long long b,
+                                     const int cols, const int turned_A, const int turned_B)
+{
+    if (turned_A && turned_B)
+        TMM__HALF_PRODUCT(TMM__HALF_TYPE, "1", "1");
+    else if (turned_A)
+        TMM__HALF_PRODUCT(TMM__HALF_TYPE, "1", "0");
+    else if (turned_B)
+        TMM__HALF_PRODUCT(TMM__HALF_TYPE, "0", "1");
+    else
+        TMM__HALF_PRODUCT(TMM__HALF_TYPE, "0", "0");
+}
+
 /* The products of a stage of 64 k, which is at `at`: rows 64 `group` on, `cols` columns. */
 TMM__DEVICE void tmm__xhalf_step(float *c, unsigned at, int group, const int rows, const int cols,
                                  const int turned_A, const int turned_B)
@@ -12220,14 +12243,11 @@ TMM__DEVICE void tmm__xhalf_step(float *c, unsigned at, int group, const int row
     for (int k = 0; k < 4; k++) {
         const unsigned long long a = all | (first_A + k * (turned_A ? 128 : 2));
         const unsigned long long b = all | (first_B + k * (turned_B ? 128 : 2));
-        if (turned_A && turned_B)
-            TMM__HALF_PRODUCT(TMM__HALF_TYPE, "1", "1");
-        else if (turned_A)
-            TMM__HALF_PRODUCT(TMM__HALF_TYPE, "1", "0");
-        else if (turned_B)
-            TMM__HALF_PRODUCT(TMM__HALF_TYPE, "0", "1");
-        else
-            TMM__HALF_PRODUCT(TMM__HALF_TYPE, "0", "0");
+        /* Of a block of 512 threads ptxas lets an instruction have 128 registers; 224 columns would need 138. */
+        const int first = cols == 224 && rows == 192 ? 128 : cols;
+        tmm__xhalf_multiply(c, a, b, first, turned_A, turned_B);
+        if (first < cols)
+            tmm__xhalf_multiply(c + first / 2, a, b + first * 8, cols - first, turned_A, turned_B);
     }
 }
 
@@ -12918,17 +12938,18 @@ enum {
         TMM__HALF_WGMMA_BYTES(TMM__HALF_WGMMA_ROWS, TMM__HALF_WGMMA_COLS, TMM__HALF_WGMMA_STAGES)
 };
 static_assert(TMM__HALF_WGMMA_ROWS == 192
-                  ? TMM__HALF_WGMMA_COLS == 192
+                  ? TMM__HALF_WGMMA_COLS == 192 || TMM__HALF_WGMMA_COLS == 256
                   : TMM__HALF_WGMMA_ROWS == 128 &&
                         (TMM__HALF_WGMMA_COLS == 128 || TMM__HALF_WGMMA_COLS == 192 ||
                          TMM__HALF_WGMMA_COLS == 256),
-              "TMM__HALF_WGMMA_LIST: a tile has 128 x 128, 192 or 256, or 192 x 192");
-static_assert(TMM__HALF_WGMMA_COLS == 256
-                  ? TMM__HALF_WGMMA_FEWER == 224 && TMM__HALF_WGMMA_FEWEST == 208
-                  : TMM__HALF_WGMMA_FEWEST == TMM__HALF_WGMMA_FEWER &&
-                        (TMM__HALF_WGMMA_FEWER == TMM__HALF_WGMMA_COLS ||
-                         TMM__HALF_WGMMA_FEWER == 160),
-              "TMM__HALF_WGMMA_LIST: fewer columns are 160 of 192, 224 and 208 of 256");
+              "TMM__HALF_WGMMA_LIST: a tile has 128 x 128, 192 or 256, 192 x 192 or 256");
+static_assert(
+    TMM__HALF_WGMMA_COLS == 256
+        ? TMM__HALF_WGMMA_FEWER == 224 &&
+              TMM__HALF_WGMMA_FEWEST == (TMM__HALF_WGMMA_ROWS == 192 ? 224 : 208)
+        : TMM__HALF_WGMMA_FEWEST == TMM__HALF_WGMMA_FEWER &&
+              (TMM__HALF_WGMMA_FEWER == TMM__HALF_WGMMA_COLS || TMM__HALF_WGMMA_FEWER == 160),
+    "TMM__HALF_WGMMA_LIST: fewer columns are 160 of 192, 224 and 208 of 256, with 192 rows 224");
 static_assert(TMM__HALF_WGMMA_STAGES >= 2 && tmm__half_wgmma_bytes <= 227 * 1024 - 256,
               "TMM__HALF_WGMMA_LIST: stages must be 2 at least, and fit into 227 KB");
 #define TMM__HALF_SUM_OF(cols, turned_A, turned_B)                                                \
@@ -13057,7 +13078,7 @@ TMM_KERNEL void __launch_bounds__(128 + 2 * TMM__HALF_WGMMA_ROWS, 1)
 #pragma unroll
             for (int i = 0; i < COLS / 2; i++) sum[i] = 0;
             /* An instruction has a constant number of columns, so the loop stands there for each. */
-            if (FEWER == COLS || job.width == COLS)
+            if (FEWER == COLS || (!PLAIN && job.width == COLS))
                 TMM__HALF_SUM(COLS);
             else if (FEWEST == FEWER || job.width == FEWER)
                 TMM__HALF_SUM(FEWER);
@@ -19220,12 +19241,13 @@ static inline const tmm__xhalf__wgmma *tmm__xhalf_wgmma(int n)
 /* Numbers of plans: mma.sync, by copies of operands off 16 bytes, wgmma, KERNEL THIN HALF. */
 enum { TMM__HALF_COPIED = 4, TMM__HALF_WGMMA_FIRST = 8, TMM__HALF_THIN_FIRST = 32 };
 /* Ways to take an instance by wgmma: its number, the blocks of a cluster, and columns of a tile. */
-enum { TMM__HALF_WAYS = 14 };
+enum { TMM__HALF_WAYS = 16 };
 static const int tmm__half_ways[TMM__HALF_WAYS][3] = {{0, 2, 256}, {1, 2, 128}, {2, 2, 192},
                                                       {0, 1, 256}, {1, 1, 128}, {2, 1, 192},
                                                       {0, 2, 208}, {0, 2, 224}, {2, 2, 160},
                                                       {0, 1, 208}, {0, 1, 224}, {2, 1, 160},
-                                                      {3, 2, 192}, {3, 1, 192}};
+                                                      {3, 2, 192}, {3, 1, 192}, {4, 2, 224},
+                                                      {4, 1, 224}};
 #endif
 /* See thin_launch.h. */
 static inline void tmm__xhalf_thin_plan(const tmm__xproduct *p, tmm__plan *c);
@@ -19302,7 +19324,7 @@ static inline int tmm__xhalf_more(const tmm__xproduct *p)
     return more;
 }
 
-/* Can a tile of 192 x 192 store C, which TMA does, all of it? C in float has not been measured. */
+/* Can a tile of 192 rows store C, which TMA does, all of it? C in float has not been measured. */
 static inline int tmm__xhalf_plain(const tmm__xproduct *p)
 {
     return !tmm__xhalf_more(p) && TMM__TRIANGLE(p) == 0 && tmm__xhalf_boxed_C(p) &&
@@ -19318,14 +19340,15 @@ static inline void tmm__xhalf_wgmma_try(const tmm__xproduct *p, tmm__plan *c, in
     const int cols = tmm__half_ways[way][2];
     const tmm__device *device = tmm__current_device();
     const tmm__xhalf__wgmma *i = tmm__xhalf_wgmma(n);
-    /* Smaller or larger than those that have numbers, as 208, 224 and 288 columns of 128 rows would be: on a line
+    /* Smaller or larger than those that have numbers, as 208, 224, 288 and 336 columns of 128 rows would be: on a line
        through the numbers of two. */
     const double *full = tmm__tuned()->half_wgmma[n < TMM__TUNED_HALF ? n : 0];
-    const double *less = tmm__tuned()->half_wgmma[n % 3 == 0 ? 2 : 1];
-    const double fewer = ((n == 3 ? 256 : i->cols) - cols * i->rows / 128) / 64.0;
+    const double *less = tmm__tuned()->half_wgmma[n % 3 == 0 || n > 3 ? 2 : 1];
+    const double fewer = ((n >= 3 ? 256 : i->cols) - cols * i->rows / 128) / 64.0;
     enum { COUNT = sizeof tmm__tuned()->half_wgmma[0] / sizeof(double) };
     double costs[COUNT];
     for (int k = 0; k < (int)COUNT; k++) costs[k] = full[k] + (less[k] - full[k]) * fewer;
+    if (n > 3) costs[1] *= 1.2; /* three stages are few for 336 columns: 41 us at 2304 for 36 */
     const tmm__load load = tmm__xload(p, TMM__COST_TENSOR, i->rows, cols);
     const tmm__tiling t = tmm__tile(TMM__TRIANGLE(p), p->M, p->N, i->rows * cluster, cols);
     const double tiles = t.down * t.across * p->batch,

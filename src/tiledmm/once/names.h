@@ -412,6 +412,7 @@
 #define tmm__gemm_half_wgmma   TMM__INSTANCE(gemm_half_wgmma_, HALF_WGMMA)
 #define tmm__half_wgmma_bytes  TMM__INSTANCE(half_wgmma_bytes_, HALF_WGMMA)
 #define tmm__xhalf_step        TMM_FN(half_step)
+#define tmm__xhalf_multiply    TMM_FN(half_multiply)
 #define tmm__xhalf_sum         TMM_FN(half_sum)
 #define tmm__xhalf_thin_store  TMM_FN(half_thin_store)
 #define tmm__xhalf_thin_store4 TMM_FN(half_thin_store4)

@@ -62,12 +62,13 @@ static inline const tmm__xhalf__wgmma *tmm__xhalf_wgmma(int n)
 /* Numbers of plans: mma.sync, by copies of operands off 16 bytes, wgmma, KERNEL THIN HALF. */
 enum { TMM__HALF_COPIED = 4, TMM__HALF_WGMMA_FIRST = 8, TMM__HALF_THIN_FIRST = 32 };
 /* Ways to take an instance by wgmma: its number, the blocks of a cluster, and columns of a tile. */
-enum { TMM__HALF_WAYS = 14 };
+enum { TMM__HALF_WAYS = 16 };
 static const int tmm__half_ways[TMM__HALF_WAYS][3] = {{0, 2, 256}, {1, 2, 128}, {2, 2, 192},
                                                       {0, 1, 256}, {1, 1, 128}, {2, 1, 192},
                                                       {0, 2, 208}, {0, 2, 224}, {2, 2, 160},
                                                       {0, 1, 208}, {0, 1, 224}, {2, 1, 160},
-                                                      {3, 2, 192}, {3, 1, 192}};
+                                                      {3, 2, 192}, {3, 1, 192}, {4, 2, 224},
+                                                      {4, 1, 224}};
 #endif
 /* See thin_launch.h. */
 static inline void tmm__xhalf_thin_plan(const tmm__xproduct *p, tmm__plan *c);
@@ -144,7 +145,7 @@ static inline int tmm__xhalf_more(const tmm__xproduct *p)
     return more;
 }
 
-/* Can a tile of 192 x 192 store C, which TMA does, all of it? C in float has not been measured. */
+/* Can a tile of 192 rows store C, which TMA does, all of it? C in float has not been measured. */
 static inline int tmm__xhalf_plain(const tmm__xproduct *p)
 {
     return !tmm__xhalf_more(p) && TMM__TRIANGLE(p) == 0 && tmm__xhalf_boxed_C(p) &&
@@ -160,14 +161,15 @@ static inline void tmm__xhalf_wgmma_try(const tmm__xproduct *p, tmm__plan *c, in
     const int cols = tmm__half_ways[way][2];
     const tmm__device *device = tmm__current_device();
     const tmm__xhalf__wgmma *i = tmm__xhalf_wgmma(n);
-    /* Smaller or larger than those that have numbers, as 208, 224 and 288 columns of 128 rows would be: on a line
+    /* Smaller or larger than those that have numbers, as 208, 224, 288 and 336 columns of 128 rows would be: on a line
        through the numbers of two. */
     const double *full = tmm__tuned()->half_wgmma[n < TMM__TUNED_HALF ? n : 0];
-    const double *less = tmm__tuned()->half_wgmma[n % 3 == 0 ? 2 : 1];
-    const double fewer = ((n == 3 ? 256 : i->cols) - cols * i->rows / 128) / 64.0;
+    const double *less = tmm__tuned()->half_wgmma[n % 3 == 0 || n > 3 ? 2 : 1];
+    const double fewer = ((n >= 3 ? 256 : i->cols) - cols * i->rows / 128) / 64.0;
     enum { COUNT = sizeof tmm__tuned()->half_wgmma[0] / sizeof(double) };
     double costs[COUNT];
     for (int k = 0; k < (int)COUNT; k++) costs[k] = full[k] + (less[k] - full[k]) * fewer;
+    if (n > 3) costs[1] *= 1.2; /* three stages are few for 336 columns: 41 us at 2304 for 36 */
     const tmm__load load = tmm__xload(p, TMM__COST_TENSOR, i->rows, cols);
     const tmm__tiling t = tmm__tile(TMM__TRIANGLE(p), p->M, p->N, i->rows * cluster, cols);
     const double tiles = t.down * t.across * p->batch,

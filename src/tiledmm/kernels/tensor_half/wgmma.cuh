@@ -1,13 +1,15 @@
 /* src/tiledmm/kernels/tensor_half/wgmma.cuh. Elements of 16 bits by wgmma and TMA, for sm_90a.
    Uses: kernels/common/tensor_ptx.cuh, once/. Used by: kernels/tensor_half/, type/instances.h. */
 /* The instances: pass, name, rows and columns of a tile, stages of 64 k, and fewer columns that a product may ask
-   for. That of 192 rows stores alpha A B by TMA, and nothing else: its threads have few registers. */
+   for. Tiles of 192 rows store alpha A B by TMA, and nothing else: their threads have few registers. Of the last
+   one's 256 columns they have room for 224. */
 #ifndef TMM__HALF_WGMMA_LIST
 #define TMM__HALF_WGMMA_LIST(_)          \
     _(1, 128x256, 128, 256, 4, 224, 208) \
     _(2, 128x128, 128, 128, 6, 128, 128) \
     _(3, 128x192, 128, 192, 4, 160, 160) \
-    _(4, 192x192, 192, 192, 3, 192, 192)
+    _(4, 192x192, 192, 192, 3, 192, 192) \
+    _(5, 192x224, 192, 256, 3, 224, 224)
 #define TMM__HALF_WGMMA_ROWS   (TMM__HALF_WGMMA_LIST(TMM__VALUE_1) 0)
 #define TMM__HALF_WGMMA_COLS   (TMM__HALF_WGMMA_LIST(TMM__VALUE_2) 0)
 #define TMM__HALF_WGMMA_STAGES (TMM__HALF_WGMMA_LIST(TMM__VALUE_3) 0)
@@ -191,6 +193,12 @@ TMM__DEVICE void tmm__half_boxes_wait(bool first)
                                TMM__H64_NAMES TMM__TEN(6) "%70, %71, %72, %73, %74, %75, %76, "    \
                                                           "%77, %78, %79",                         \
                                "80", "81", type, ta, tb, TMM__H64(0), TMM__H16(64));               \
+        else if (cols == 96)                                                                       \
+            TMM__HALF_MULTIPLY("96",                                                               \
+                               TMM__TEN() TMM__TEN(1) TMM__TEN(2) TMM__TEN(3) "%40, %41, %42, "    \
+                                                                              "%43, %44, %45, "    \
+                                                                              "%46, %47",          \
+                               "48", "49", type, ta, tb, TMM__H16(0), TMM__H16(16), TMM__H16(32)); \
         else if (cols == 16)                                                                       \
             TMM__HALF_MULTIPLY("16", "%0, %1, %2, %3, %4, %5, %6, %7", "8", "9", type, ta, tb,     \
                                TMM__H4(0), TMM__H4(4));                                            \
@@ -210,6 +218,20 @@ TMM__DEVICE void tmm__half_boxes_wait(bool first)
 #else
 #define TMM__HALF_TYPE "bf16"
 #endif
+/* c += a b: see TMM__HALF_PRODUCT. */
+TMM__DEVICE void tmm__xhalf_multiply(float *c, unsigned long long a, unsigned long long b,
+                                     const int cols, const int turned_A, const int turned_B)
+{
+    if (turned_A && turned_B)
+        TMM__HALF_PRODUCT(TMM__HALF_TYPE, "1", "1");
+    else if (turned_A)
+        TMM__HALF_PRODUCT(TMM__HALF_TYPE, "1", "0");
+    else if (turned_B)
+        TMM__HALF_PRODUCT(TMM__HALF_TYPE, "0", "1");
+    else
+        TMM__HALF_PRODUCT(TMM__HALF_TYPE, "0", "0");
+}
+
 /* The products of a stage of 64 k, which is at `at`: rows 64 `group` on, `cols` columns. */
 TMM__DEVICE void tmm__xhalf_step(float *c, unsigned at, int group, const int rows, const int cols,
                                  const int turned_A, const int turned_B)
@@ -224,14 +246,11 @@ TMM__DEVICE void tmm__xhalf_step(float *c, unsigned at, int group, const int row
     for (int k = 0; k < 4; k++) {
         const unsigned long long a = all | (first_A + k * (turned_A ? 128 : 2));
         const unsigned long long b = all | (first_B + k * (turned_B ? 128 : 2));
-        if (turned_A && turned_B)
-            TMM__HALF_PRODUCT(TMM__HALF_TYPE, "1", "1");
-        else if (turned_A)
-            TMM__HALF_PRODUCT(TMM__HALF_TYPE, "1", "0");
-        else if (turned_B)
-            TMM__HALF_PRODUCT(TMM__HALF_TYPE, "0", "1");
-        else
-            TMM__HALF_PRODUCT(TMM__HALF_TYPE, "0", "0");
+        /* Of a block of 512 threads ptxas lets an instruction have 128 registers; 224 columns would need 138. */
+        const int first = cols == 224 && rows == 192 ? 128 : cols;
+        tmm__xhalf_multiply(c, a, b, first, turned_A, turned_B);
+        if (first < cols)
+            tmm__xhalf_multiply(c + first / 2, a, b + first * 8, cols - first, turned_A, turned_B);
     }
 }
 
