@@ -4,7 +4,7 @@
 
    The file includes itself once for each type. -DONLY_FLOAT, _DOUBLE, _INT, _HALF or _BFLOAT16
    compiles one: ./build.sh test takes one each day on the CPU runner. An argument kernels or others takes
-   these products alone, a second one (s, d, i, w, h, hs or b) one type: racecheck takes a minute for each. */
+   these products alone, a second one (s, d, i, w, h, hs or b) one type: racecheck takes half a minute for each. */
 #ifndef T
 #include <math.h>
 #include <time.h>

@@ -4,7 +4,7 @@
 
    The file includes itself once for each type. An argument is the number of thin operands; "few", for
    sanitizers: the kernels made for 16 bits alone, and few products of each; h, hs, half, b or bs behind it:
-   that type alone, a minute by racecheck. */
+   that type alone, half a minute by racecheck. */
 #ifndef T
 #include <math.h>
 #include <stdint.h>
