@@ -12005,7 +12005,7 @@ TMM_KERNEL void __launch_bounds__(tmm__half_threads, TMM__HALF_BLOCKS)
     _(1, 128x256, 128, 256, 4, 224, 208) \
     _(2, 128x128, 128, 128, 6, 128, 128) \
     _(3, 128x192, 128, 192, 4, 160, 160) \
-    _(4, 192x192, 192, 192, 3, 192, 192) \
+    _(4, 192x192, 192, 192, 4, 192, 192) \
     _(5, 192x224, 192, 256, 3, 224, 224)
 #define TMM__HALF_WGMMA_ROWS   (TMM__HALF_WGMMA_LIST(TMM__VALUE_1) 0)
 #define TMM__HALF_WGMMA_COLS   (TMM__HALF_WGMMA_LIST(TMM__VALUE_2) 0)
@@ -12015,9 +12015,11 @@ TMM_KERNEL void __launch_bounds__(tmm__half_threads, TMM__HALF_BLOCKS)
 /* Two blocks of a cluster copy half of B each: lines; or, if B does not lie along k and half of its columns
    are no whole boxes of 64, half of the k. */
 #define TMM__HALF_WGMMA_BY_K(cols) ((cols) % 128 != 0)
-/* Shared memory: the stages, to which 1024 bytes align, and 4 KB through which each warp stores its 16 rows. */
+/* Shared memory: the stages, to which 1024 bytes align, and what each warp stores its 16 rows through: two boxes of
+   2 KB, or one, so that 192 x 192 has four stages. */
+#define TMM__HALF_WGMMA_STORE(rows) ((rows) == 192 ? 2048 : 4096)
 #define TMM__HALF_WGMMA_BYTES(rows, cols, stages) \
-    ((stages) * ((rows) + (cols)) * 128 + 1024 + (rows) / 16 * 4096)
+    ((stages) * ((rows) + (cols)) * 128 + 1024 + (rows) / 16 * TMM__HALF_WGMMA_STORE(rows))
 #endif
 
 #if defined(TMM__PASS) && TMM__EMIT_TYPE && TMM__HALF_TENSOR && !defined(TMM__HALF_ONCE)
@@ -12553,10 +12555,10 @@ TMM__DEVICE void tmm__xhalf_send_box(const tmm__half_map *map, unsigned box, int
 }
 
 /* Stores alpha sum by TMA: 16 rows from `row` on, by a warp. Its 4 KB of shared memory hold two boxes: one
-   is written while the other is read. */
+   is written while the other is read. Or it has one box alone. */
 TMM__DEVICE void tmm__xhalf_store_boxes(const tmm__half_map *map, const tmm__half_job *job,
                                         unsigned own, const float *sum, int row, int col,
-                                        int product, const int cols)
+                                        int product, const int cols, const bool one)
 {
     enum { PART = 128 / sizeof(TMM_OUT), SUMS = PART / 2 };
     const float alpha = job->alpha;
@@ -12564,7 +12566,7 @@ TMM__DEVICE void tmm__xhalf_store_boxes(const tmm__half_map *map, const tmm__hal
     const int width = job->width;
 #pragma unroll
     for (int part = 0; part < cols / PART; part++) {
-        const unsigned box = part % 2 * 2048;
+        const unsigned box = one ? 0 : part % 2 * 2048;
         float x[SUMS];
         if (cols > 128 && part * PART >= width) continue;
         const int over =
@@ -12581,7 +12583,7 @@ TMM__DEVICE void tmm__xhalf_store_boxes(const tmm__half_map *map, const tmm__hal
         }
 #pragma unroll
         for (int i = 0; i < SUMS; i++) x[i] = __fmaf_rn(alpha, x[i], 0.0f);
-        if (threadIdx.x % 32 == 0) tmm__half_boxes_wait(part == 0);
+        if (threadIdx.x % 32 == 0) tmm__half_boxes_wait(one || part == 0);
         __syncwarp();
 #pragma unroll
         for (int n = 0; n < SUMS; n += 16) tmm__xhalf_to_box((place ^ n * 4) + box, &x[n]);
@@ -13058,7 +13060,7 @@ TMM_KERNEL void __launch_bounds__(128 + 2 * TMM__HALF_WGMMA_ROWS, 1)
         else
             asm volatile("setmaxnreg.inc.sync.aligned.u32 232;");
         const int warp = threadIdx.x / 32 - 4, group = warp / 4;
-        const int own = STAGES * STAGE + warp * 4096;
+        const int own = STAGES * STAGE + warp * TMM__HALF_WGMMA_STORE(ROWS);
         const bool ahead = job.items > count;
         for (int item = blockIdx.x / cluster; item < job.items; item += count) {
             const tmm__half_item at = tmm__half_find(&job, item, rank);
@@ -13091,7 +13093,7 @@ TMM_KERNEL void __launch_bounds__(128 + 2 * TMM__HALF_WGMMA_ROWS, 1)
                 begin = TMM__HALF_WHOLE(&job, COLS);
             } else if (way == TMM__HALF_BY_BOXES) {
                 tmm__xhalf_store_boxes(&map_C, &job, stages + own, sum, at.row + warp * 16, at.col,
-                                       at.product, COLS);
+                                       at.product, COLS, PLAIN);
                 begin = COLS;
             }
             if (!PLAIN && (FEWER == COLS ? begin == 0 : begin < job.width)) {

@@ -8,7 +8,7 @@
     _(1, 128x256, 128, 256, 4, 224, 208) \
     _(2, 128x128, 128, 128, 6, 128, 128) \
     _(3, 128x192, 128, 192, 4, 160, 160) \
-    _(4, 192x192, 192, 192, 3, 192, 192) \
+    _(4, 192x192, 192, 192, 4, 192, 192) \
     _(5, 192x224, 192, 256, 3, 224, 224)
 #define TMM__HALF_WGMMA_ROWS   (TMM__HALF_WGMMA_LIST(TMM__VALUE_1) 0)
 #define TMM__HALF_WGMMA_COLS   (TMM__HALF_WGMMA_LIST(TMM__VALUE_2) 0)
@@ -18,9 +18,11 @@
 /* Two blocks of a cluster copy half of B each: lines; or, if B does not lie along k and half of its columns
    are no whole boxes of 64, half of the k. */
 #define TMM__HALF_WGMMA_BY_K(cols) ((cols) % 128 != 0)
-/* Shared memory: the stages, to which 1024 bytes align, and 4 KB through which each warp stores its 16 rows. */
+/* Shared memory: the stages, to which 1024 bytes align, and what each warp stores its 16 rows through: two boxes of
+   2 KB, or one, so that 192 x 192 has four stages. */
+#define TMM__HALF_WGMMA_STORE(rows) ((rows) == 192 ? 2048 : 4096)
 #define TMM__HALF_WGMMA_BYTES(rows, cols, stages) \
-    ((stages) * ((rows) + (cols)) * 128 + 1024 + (rows) / 16 * 4096)
+    ((stages) * ((rows) + (cols)) * 128 + 1024 + (rows) / 16 * TMM__HALF_WGMMA_STORE(rows))
 #endif
 
 #if defined(TMM__PASS) && TMM__EMIT_TYPE && TMM__HALF_TENSOR && !defined(TMM__HALF_ONCE)

@@ -51,10 +51,10 @@ TMM__DEVICE void tmm__xhalf_send_box(const tmm__half_map *map, unsigned box, int
 }
 
 /* Stores alpha sum by TMA: 16 rows from `row` on, by a warp. Its 4 KB of shared memory hold two boxes: one
-   is written while the other is read. */
+   is written while the other is read. Or it has one box alone. */
 TMM__DEVICE void tmm__xhalf_store_boxes(const tmm__half_map *map, const tmm__half_job *job,
                                         unsigned own, const float *sum, int row, int col,
-                                        int product, const int cols)
+                                        int product, const int cols, const bool one)
 {
     enum { PART = 128 / sizeof(TMM_OUT), SUMS = PART / 2 };
     const float alpha = job->alpha;
@@ -62,7 +62,7 @@ TMM__DEVICE void tmm__xhalf_store_boxes(const tmm__half_map *map, const tmm__hal
     const int width = job->width;
 #pragma unroll
     for (int part = 0; part < cols / PART; part++) {
-        const unsigned box = part % 2 * 2048;
+        const unsigned box = one ? 0 : part % 2 * 2048;
         float x[SUMS];
         if (cols > 128 && part * PART >= width) continue;
         const int over =
@@ -79,7 +79,7 @@ TMM__DEVICE void tmm__xhalf_store_boxes(const tmm__half_map *map, const tmm__hal
         }
 #pragma unroll
         for (int i = 0; i < SUMS; i++) x[i] = __fmaf_rn(alpha, x[i], 0.0f);
-        if (threadIdx.x % 32 == 0) tmm__half_boxes_wait(part == 0);
+        if (threadIdx.x % 32 == 0) tmm__half_boxes_wait(one || part == 0);
         __syncwarp();
 #pragma unroll
         for (int n = 0; n < SUMS; n += 16) tmm__xhalf_to_box((place ^ n * 4) + box, &x[n]);

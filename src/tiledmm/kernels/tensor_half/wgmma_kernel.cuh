@@ -126,7 +126,7 @@ TMM_KERNEL void __launch_bounds__(128 + 2 * TMM__HALF_WGMMA_ROWS, 1)
         else
             asm volatile("setmaxnreg.inc.sync.aligned.u32 232;");
         const int warp = threadIdx.x / 32 - 4, group = warp / 4;
-        const int own = STAGES * STAGE + warp * 4096;
+        const int own = STAGES * STAGE + warp * TMM__HALF_WGMMA_STORE(ROWS);
         const bool ahead = job.items > count;
         for (int item = blockIdx.x / cluster; item < job.items; item += count) {
             const tmm__half_item at = tmm__half_find(&job, item, rank);
@@ -159,7 +159,7 @@ TMM_KERNEL void __launch_bounds__(128 + 2 * TMM__HALF_WGMMA_ROWS, 1)
                 begin = TMM__HALF_WHOLE(&job, COLS);
             } else if (way == TMM__HALF_BY_BOXES) {
                 tmm__xhalf_store_boxes(&map_C, &job, stages + own, sum, at.row + warp * 16, at.col,
-                                       at.product, COLS);
+                                       at.product, COLS, PLAIN);
                 begin = COLS;
             }
             if (!PLAIN && (FEWER == COLS ? begin == 0 : begin < job.width)) {
