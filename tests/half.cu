@@ -288,7 +288,9 @@ static int TEST(_product)(tmm_kernel kernel, int ops, long long M, long long N, 
         for (long long k = 0; k < K; k++) {
             const double x = TO_FLOAT(a[opA == TMM_OP_N ? row * lda + k : k * lda + row]);
             const double y = TO_FLOAT(b[opB == TMM_OP_N ? k * ldb + col : col * ldb + k]);
-            sum += x * y, size += fmax(fabs(x), LEAST_OF_T) * fmax(fabs(y), LEAST_OF_T);
+            const double ax = fabs(x), ay = fabs(y); /* a call of fmax would take most of the time */
+            sum += x * y;
+            size += (ax < LEAST_OF_T ? LEAST_OF_T : ax) * (ay < LEAST_OF_T ? LEAST_OF_T : ay);
         }
         double expected = alpha * sum, bound = (K + 4) * ldexp(1, -24) * size;
         if (adds) expected += beta * before, bound += ldexp(1, -23) * fabs(beta * before);
