@@ -2180,7 +2180,7 @@ typedef struct tmm__costs { /* in clocks, if nothing else is said */
     double half_wgmma[TMM__TUNED_HALF][6];
     /* KERNEL THIN HALF, in nanoseconds, and what all of 16 bits have: kernels/tensor_half/costs.h. */
     struct {
-        double tile[3], step[4], latency, cluster[2], memory[2], asked[3], l2[2];
+        double tile[3], step[4], latency[2], cluster[2], memory[2], asked[3], l2[2];
         double align[3], sum[2], host, apart[3];
     } half_thin;
     /* KERNEL TENSOR INT8. The device chooses by the first five, in products of bytes by one
@@ -2487,7 +2487,7 @@ static const tmm__costs tmm__measured = {
         /* half thin */
         {34.7, 2200, 37.6},         /* tile */
         {192, 227, 369, 482},       /* step */
-        2530,                       /* latency */
+        {2530, 3290},               /* latency */
         {1520, 18},                 /* cluster */
         {1200, 600},                /* memory */
         {962000, 293000, 0.0393},   /* asked */
@@ -19061,10 +19061,10 @@ static inline tmm_status tmm__xtensor(const tmm__xproduct *p, const tmm__plan *p
 #if defined(TMM_NAME) && !defined(TMM__PASS) && TMM__HOST && TMM__HALF_TENSOR
 /* half_thin of once/tuning.h, in nanoseconds. KERNEL THIN HALF: the launch, a block, and each thin line by 128
    large ones that it stores alone; 64 k of 16, 64 and 128 thin lines, and off 16 bytes; from asking for a stage
-   to having it; blocks that share k, and each such line that they add; operands from memory, by KERNEL TENSOR
-   HALF and by this; asked[2]: of what a block has more; bytes of L2 a nanosecond, and by wgmma times `l2`.
-   All: KERNEL ALIGN, each byte that it reads or writes, those beyond L2; KERNEL SUM, each byte; the host for
-   memory and a launch more; apart: part by which L2 takes longer along k, and not, and memory by wgmma. */
+   to having it, of L2 and of memory; blocks that share k, and each such line that they add; operands from memory,
+   by KERNEL TENSOR HALF and by this; asked[2]: of what a block has more; bytes of L2 a nanosecond, and by wgmma
+   times `l2`. All: KERNEL ALIGN, each byte that it reads or writes, those beyond L2; KERNEL SUM, each byte; the
+   host for memory and a launch more; apart: part by which L2 takes longer along k, and not, and memory by wgmma. */
 
 /* Lines and k of an operand as TMA takes them: 16 bytes from line to line, and where they begin. */
 static inline int tmm__xhalf_boxed(const void *X, long long ld, long long stride, long long batch)
@@ -19805,8 +19805,8 @@ static inline double tmm__xhalf_thin_time(const tmm__xhalf__thins *p, const tmm_
     const double blocks = clusters * w->size, steps = ceil(p->steps / w->parts);
     const double share = ceil(blocks / p->processors);
     const double together = w->on_one > 1 && share > 1 ? 2 : 1;
-    double step =
-        tmm__half_both(t->half_thin.latency / w->stages, together * t->half_thin.step[kind]);
+    double step = tmm__half_both(t->half_thin.latency[p->from_memory] / w->stages,
+                                 together * t->half_thin.step[kind]);
     if (p->plain && p->words > 0)
         step = fmax(step, w->stage * (p->words == 8 ? 0.034 : 0.041));
     else if (p->plain)

@@ -288,7 +288,8 @@ static int TEST(_product)(tmm_kernel kernel, int ops, long long M, long long N, 
         for (long long k = 0; k < K; k++) {
             const double x = TO_FLOAT(a[opA == TMM_OP_N ? row * lda + k : k * lda + row]);
             const double y = TO_FLOAT(b[opB == TMM_OP_N ? k * ldb + col : col * ldb + k]);
-            const double ax = fabs(x), ay = fabs(y); /* a call of fmax would take most of the time */
+            const double ax = fabs(x),
+                         ay = fabs(y); /* a call of fmax would take most of the time */
             sum += x * y;
             size += (ax < LEAST_OF_T ? LEAST_OF_T : ax) * (ay < LEAST_OF_T ? LEAST_OF_T : ay);
         }

@@ -4,10 +4,10 @@
 #if defined(TMM_NAME) && !defined(TMM__PASS) && TMM__HOST && TMM__HALF_TENSOR
 /* half_thin of once/tuning.h, in nanoseconds. KERNEL THIN HALF: the launch, a block, and each thin line by 128
    large ones that it stores alone; 64 k of 16, 64 and 128 thin lines, and off 16 bytes; from asking for a stage
-   to having it; blocks that share k, and each such line that they add; operands from memory, by KERNEL TENSOR
-   HALF and by this; asked[2]: of what a block has more; bytes of L2 a nanosecond, and by wgmma times `l2`.
-   All: KERNEL ALIGN, each byte that it reads or writes, those beyond L2; KERNEL SUM, each byte; the host for
-   memory and a launch more; apart: part by which L2 takes longer along k, and not, and memory by wgmma. */
+   to having it, of L2 and of memory; blocks that share k, and each such line that they add; operands from memory,
+   by KERNEL TENSOR HALF and by this; asked[2]: of what a block has more; bytes of L2 a nanosecond, and by wgmma
+   times `l2`. All: KERNEL ALIGN, each byte that it reads or writes, those beyond L2; KERNEL SUM, each byte; the
+   host for memory and a launch more; apart: part by which L2 takes longer along k, and not, and memory by wgmma. */
 
 /* Lines and k of an operand as TMA takes them: 16 bytes from line to line, and where they begin. */
 static inline int tmm__xhalf_boxed(const void *X, long long ld, long long stride, long long batch)

@@ -102,8 +102,8 @@ static inline double tmm__xhalf_thin_time(const tmm__xhalf__thins *p, const tmm_
     const double blocks = clusters * w->size, steps = ceil(p->steps / w->parts);
     const double share = ceil(blocks / p->processors);
     const double together = w->on_one > 1 && share > 1 ? 2 : 1;
-    double step =
-        tmm__half_both(t->half_thin.latency / w->stages, together * t->half_thin.step[kind]);
+    double step = tmm__half_both(t->half_thin.latency[p->from_memory] / w->stages,
+                                 together * t->half_thin.step[kind]);
     if (p->plain && p->words > 0)
         step = fmax(step, w->stage * (p->words == 8 ? 0.034 : 0.041));
     else if (p->plain)
