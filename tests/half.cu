@@ -55,7 +55,7 @@ static long long random_below(long long n)
 
 #ifdef TMM_WITH_HALF
 #define T           tmm_half
-#define LEAST_OF_T  ldexp(1, -14) /* tensor cores take smaller ones as if these were of that size */
+#define LEAST_OF_T  0x1p-14 /* tensor cores take smaller ones as if these were of that size */
 #define TO_FLOAT(x) __half2float(x)
 #define TO_TYPE(x)  __float2half(x)
 #define SCALAR      float

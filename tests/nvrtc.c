@@ -114,15 +114,15 @@ static void test_entries(const char *way, const char *ptx, const char *expected)
     "tmm_" letter "pack tmm_" letter "gemm_small_16x16 tmm_" letter "gemm_small_32x32 " \
     "tmm_" letter "gemm_outer_narrow "
 
-static const char kernels[] = SIMPLE("s") FAST("s")
-    FLOATING("s") "tmm_sgemm_shared_8 tmm_sgemm_shared_16 "
-                  "tmm_sgemm_register_64 tmm_sgemm_small_16x32 tmm_sgemm_small_32x64 "
-                  "tmm_sgemm_skinny_k_4 tmm_sgemm_skinny_k_16 tmm_sgemm_skinny_lines_4 "
-                  "tmm_sgemm_skinny_lines_16 tmm_sgemm_pipelined_any tmm_sgemm_pipelined_tn "
-                  "tmm_sgemm_narrow_3 tmm_sgemm_narrow_4 " SIMPLE("d") FAST("d") FLOATING(
-                      "d") "tmm_dgemm_small_16x32 tmm_dgemm_tensor_128x128 tmm_dgemm_tensor_64x64 "
-                           "tmm_dgemm_tensor_32x64 tmm_dgemm_tensor_any " SIMPLE("i")
-                               FAST("i") "tmm_igemm_small_16x32 tmm_igemm_pipelined_any ";
+static const char kernels[] = SIMPLE("s") FAST("s") FLOATING(
+    "s") "tmm_sgemm_shared_8 tmm_sgemm_shared_16 "
+         "tmm_sgemm_register_64 tmm_sgemm_small_16x32 tmm_sgemm_small_32x64 "
+         "tmm_sgemm_skinny_k_4 tmm_sgemm_skinny_k_16 tmm_sgemm_skinny_lines_4 "
+         "tmm_sgemm_skinny_lines_16 tmm_sgemm_pipelined_any tmm_sgemm_pipelined_tn "
+         "tmm_sgemm_narrow_3 tmm_sgemm_narrow_4 " SIMPLE("d") FAST("d") FLOATING(
+             "d") "tmm_dgemm_small_16x32 tmm_dgemm_tensor_128x128 tmm_dgemm_tensor_64x64 "
+                  "tmm_dgemm_tensor_32x64 tmm_dgemm_tensor_96x128 tmm_dgemm_tensor_any " SIMPLE("i")
+                      FAST("i") "tmm_igemm_small_16x32 tmm_igemm_pipelined_any ";
 
 int main(int count, char **words)
 {
@@ -185,7 +185,7 @@ int main(int count, char **words)
                                "tmm_xgemm_half_128x128 tmm_xgemm_half_128x256 tmm_xgemm_half_align "
                                "tmm_xgemm_half_thin tmm_xgemm_half_wgmma_128x128 "
                                "tmm_xgemm_half_wgmma_128x192 tmm_xgemm_half_wgmma_128x256 "
-                               "tmm_xgemm_half_wgmma_192x192 ");
+                               "tmm_xgemm_half_wgmma_192x192 tmm_xgemm_half_wgmma_192x224 ");
     free(ptx);
 
     ptx = compile("#define TMM_NO_READY_MADE\n"

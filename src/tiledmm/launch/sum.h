@@ -35,8 +35,8 @@ static inline tmm_status tmm__xsum(tmm_status status, tmm__xproduct *p, int part
     if (status == TMM_OK)
         status = tmm__launch_clusters((const void *)tmm__xgemm_sum,
                                       dim3((unsigned)((p->M * p->N - 1) / lanes + 1), 1, p->batch),
-                                      dim3((unsigned)lanes, (unsigned)groups), 1,
-                                      1, 0, arguments, p->stream);
+                                      dim3((unsigned)lanes, (unsigned)groups), 1, 1, 0, arguments,
+                                      p->stream);
     (void)cudaFreeAsync(partials, p->stream);
     return status;
 }
