@@ -233,6 +233,9 @@ static int TEST(_product)(tmm_kernel kernel, int ops, long long M, long long N, 
     T *A = (T *)malloc(sizes[0] * sizeof(T)), *B = (T *)malloc(sizes[1] * sizeof(T));
     OUT *C = (OUT *)malloc(sizes[2] * sizeof(OUT)), *result = (OUT *)malloc(sizes[2] * sizeof(OUT));
     OUT *again = (OUT *)malloc(sizes[2] * sizeof(OUT));
+    /* Converted once: conversions for each product took minutes. */
+    double *exact_A = (double *)malloc(sizes[0] * sizeof(double));
+    double *exact_B = (double *)malloc(sizes[1] * sizeof(double));
     T *dA = NULL, *dB = NULL;
     OUT *dC = NULL;
     const double alpha = adds ? 0.5 : 1, beta = adds ? -2 : 0;
@@ -242,6 +245,8 @@ static int TEST(_product)(tmm_kernel kernel, int ops, long long M, long long N, 
     for (long long n = 0; n < sizes[0]; n++) A[n] = TO_TYPE((float)(scale_A * tap_uniform()));
     for (long long n = 0; n < sizes[1]; n++) B[n] = TO_TYPE((float)tap_uniform());
     for (long long n = 0; n < sizes[2]; n++) C[n] = TO_OUT(adds ? (float)tap_uniform() : NAN);
+    for (long long n = 0; n < sizes[0]; n++) exact_A[n] = TO_FLOAT(A[n]);
+    for (long long n = 0; n < sizes[1]; n++) exact_B[n] = TO_FLOAT(B[n]);
     *worst = 0;
     *status = TMM_ERROR_MEMORY;
     if (!cudaMalloc((void **)&dA, sizes[0] * sizeof(T)) &&
@@ -283,13 +288,13 @@ static int TEST(_product)(tmm_kernel kernel, int ops, long long M, long long N, 
             beside += adds ? got != before : got == got;
             continue;
         }
-        const T *a = A + first + at / strideC * strideA, *b = B + first + at / strideC * strideB;
+        const double *a = exact_A + first + at / strideC * strideA;
+        const double *b = exact_B + first + at / strideC * strideB;
+        const long long stepA = opA == TMM_OP_N ? 1 : lda, stepB = opB == TMM_OP_N ? ldb : 1;
+        a += opA == TMM_OP_N ? row * lda : row, b += opB == TMM_OP_N ? col : col * ldb;
         double sum = 0, size = 0;
         for (long long k = 0; k < K; k++) {
-            const double x = TO_FLOAT(a[opA == TMM_OP_N ? row * lda + k : k * lda + row]);
-            const double y = TO_FLOAT(b[opB == TMM_OP_N ? k * ldb + col : col * ldb + k]);
-            const double ax = fabs(x),
-                         ay = fabs(y); /* a call of fmax would take most of the time */
+            const double x = a[k * stepA], y = b[k * stepB], ax = fabs(x), ay = fabs(y);
             sum += x * y;
             size += (ax < LEAST_OF_T ? LEAST_OF_T : ax) * (ay < LEAST_OF_T ? LEAST_OF_T : ay);
         }
@@ -299,7 +304,7 @@ static int TEST(_product)(tmm_kernel kernel, int ops, long long M, long long N, 
         if (!(fabs(got - expected) / bound <= *worst)) *worst = fabs(got - expected) / bound;
     }
     cudaFree(dA), cudaFree(dB), cudaFree(dC);
-    free(A), free(B), free(C), free(result), free(again);
+    free(A), free(B), free(C), free(result), free(again), free(exact_A), free(exact_B);
     return beside;
 }
 
