@@ -2181,7 +2181,7 @@ typedef struct tmm__costs { /* in clocks, if nothing else is said */
     /* KERNEL THIN HALF, in nanoseconds, and what all of 16 bits have: kernels/tensor_half/costs.h. */
     struct {
         double tile[3], step[4], latency[2], cluster[2], memory[2], asked[3], l2[2];
-        double align[3], sum[2], host, apart[3];
+        double align[3], sum[2], host, apart[3], late;
     } half_thin;
     /* KERNEL TENSOR INT8. The device chooses by the first five, in products of bytes by one
        modulus; TMM_AUTO by the last four. `slow` is predicted: fp64_slow and each_slow where FP64
@@ -2496,6 +2496,7 @@ static const tmm__costs tmm__measured = {
         {4020, 0.000282},           /* sum */
         6760,                       /* host */
         {1.9, 2.68, 0.327},         /* apart */
+        1.06,                       /* late */
     },
     {
         /* int8 */
@@ -19064,7 +19065,8 @@ static inline tmm_status tmm__xtensor(const tmm__xproduct *p, const tmm__plan *p
    to having it, of L2 and of memory; blocks that share k, and each such line that they add; operands from memory,
    by KERNEL TENSOR HALF and by this; asked[2]: of what a block has more; bytes of L2 a nanosecond, and by wgmma
    times `l2`. All: KERNEL ALIGN, each byte that it reads or writes, those beyond L2; KERNEL SUM, each byte; the
-   host for memory and a launch more; apart: part by which L2 takes longer along k, and not, and memory by wgmma. */
+   host for memory and a launch more; apart: part by which L2 takes longer along k, and not, and memory by wgmma;
+   late: times that mma.sync takes where it does not begin early, as all others do. */
 
 /* Lines and k of an operand as TMA takes them: 16 bytes from line to line, and where they begin. */
 static inline int tmm__xhalf_boxed(const void *X, long long ld, long long stride, long long batch)
@@ -19480,6 +19482,7 @@ static inline void tmm__xhalf_mma_plan(const tmm__xproduct *p, tmm__plan *c)
             load.blocks = tiles * slices, load.k = 32 * ceil(steps / slices);
             load.odd = slices > 1 ? p->N % 4 != 0 || TMM__TRIANGLE(p) : odd;
             double time = tmm__launch_time(&tmm__tuned()->half[n < TMM__TUNED_HALF ? n : 0], &load);
+            time *= tmm__tuned()->half_thin.late;
             if (copies) time += tmm__half_align_time(copied);
             if (slices > 1) time += tmm__xsum_time(p, slices);
             time = tmm__half_host_time(time, copies + (slices > 1));

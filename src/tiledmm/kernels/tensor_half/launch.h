@@ -299,6 +299,7 @@ static inline void tmm__xhalf_mma_plan(const tmm__xproduct *p, tmm__plan *c)
             load.blocks = tiles * slices, load.k = 32 * ceil(steps / slices);
             load.odd = slices > 1 ? p->N % 4 != 0 || TMM__TRIANGLE(p) : odd;
             double time = tmm__launch_time(&tmm__tuned()->half[n < TMM__TUNED_HALF ? n : 0], &load);
+            time *= tmm__tuned()->half_thin.late;
             if (copies) time += tmm__half_align_time(copied);
             if (slices > 1) time += tmm__xsum_time(p, slices);
             time = tmm__half_host_time(time, copies + (slices > 1));
