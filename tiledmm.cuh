@@ -2181,7 +2181,7 @@ typedef struct tmm__costs { /* in clocks, if nothing else is said */
     /* KERNEL THIN HALF, in nanoseconds, and what all of 16 bits have: kernels/tensor_half/costs.h. */
     struct {
         double tile[3], step[4], latency[2], cluster[2], memory[2], asked[3], l2[2];
-        double align[3], sum[2], host, apart[3], late;
+        double align[3], sum[2], host, apart[3], late, words[2];
     } half_thin;
     /* KERNEL TENSOR INT8. The device chooses by the first five, in products of bytes by one
        modulus; TMM_AUTO by the last four. `slow` is predicted: fp64_slow and each_slow where FP64
@@ -2497,6 +2497,7 @@ static const tmm__costs tmm__measured = {
         6760,                       /* host */
         {1.9, 2.68, 0.327},         /* apart */
         1.06,                       /* late */
+        {0.034, 0.041},             /* words */
     },
     {
         /* int8 */
@@ -19066,7 +19067,8 @@ static inline tmm_status tmm__xtensor(const tmm__xproduct *p, const tmm__plan *p
    by KERNEL TENSOR HALF and by this; asked[2]: of what a block has more; bytes of L2 a nanosecond, and by wgmma
    times `l2`. All: KERNEL ALIGN, each byte that it reads or writes, those beyond L2; KERNEL SUM, each byte; the
    host for memory and a launch more; apart: part by which L2 takes longer along k, and not, and memory by wgmma;
-   late: times that mma.sync takes where it does not begin early, as all others do. */
+   late: times that mma.sync takes where it does not begin early, as all others do;
+   words: each byte of a stage that comes 8 or 4 at a time. */
 
 /* Lines and k of an operand as TMA takes them: 16 bytes from line to line, and where they begin. */
 static inline int tmm__xhalf_boxed(const void *X, long long ld, long long stride, long long batch)
@@ -19811,7 +19813,7 @@ static inline double tmm__xhalf_thin_time(const tmm__xhalf__thins *p, const tmm_
     double step = tmm__half_both(t->half_thin.latency[p->from_memory] / w->stages,
                                  together * t->half_thin.step[kind]);
     if (p->plain && p->words > 0)
-        step = fmax(step, w->stage * (p->words == 8 ? 0.034 : 0.041));
+        step = fmax(step, w->stage * t->half_thin.words[p->words == 4]);
     else if (p->plain)
         step = fmax(step, t->half_thin.step[3] * (1 + w->slots / 8e4));
     const double lines =

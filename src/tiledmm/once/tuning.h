@@ -229,7 +229,7 @@ typedef struct tmm__costs { /* in clocks, if nothing else is said */
     /* KERNEL THIN HALF, in nanoseconds, and what all of 16 bits have: kernels/tensor_half/costs.h. */
     struct {
         double tile[3], step[4], latency[2], cluster[2], memory[2], asked[3], l2[2];
-        double align[3], sum[2], host, apart[3], late;
+        double align[3], sum[2], host, apart[3], late, words[2];
     } half_thin;
     /* KERNEL TENSOR INT8. The device chooses by the first five, in products of bytes by one
        modulus; TMM_AUTO by the last four. `slow` is predicted: fp64_slow and each_slow where FP64
@@ -545,6 +545,7 @@ static const tmm__costs tmm__measured = {
         6760,                       /* host */
         {1.9, 2.68, 0.327},         /* apart */
         1.06,                       /* late */
+        {0.034, 0.041},             /* words */
     },
     {
         /* int8 */

@@ -8,7 +8,8 @@
    by KERNEL TENSOR HALF and by this; asked[2]: of what a block has more; bytes of L2 a nanosecond, and by wgmma
    times `l2`. All: KERNEL ALIGN, each byte that it reads or writes, those beyond L2; KERNEL SUM, each byte; the
    host for memory and a launch more; apart: part by which L2 takes longer along k, and not, and memory by wgmma;
-   late: times that mma.sync takes where it does not begin early, as all others do. */
+   late: times that mma.sync takes where it does not begin early, as all others do;
+   words: each byte of a stage that comes 8 or 4 at a time. */
 
 /* Lines and k of an operand as TMA takes them: 16 bytes from line to line, and where they begin. */
 static inline int tmm__xhalf_boxed(const void *X, long long ld, long long stride, long long batch)

@@ -105,7 +105,7 @@ static inline double tmm__xhalf_thin_time(const tmm__xhalf__thins *p, const tmm_
     double step = tmm__half_both(t->half_thin.latency[p->from_memory] / w->stages,
                                  together * t->half_thin.step[kind]);
     if (p->plain && p->words > 0)
-        step = fmax(step, w->stage * (p->words == 8 ? 0.034 : 0.041));
+        step = fmax(step, w->stage * t->half_thin.words[p->words == 4]);
     else if (p->plain)
         step = fmax(step, t->half_thin.step[3] * (1 + w->slots / 8e4));
     const double lines =
