@@ -255,9 +255,7 @@
                 The sizes of tiles are in lists of instances: search for _LIST(_)
      type/      CHOICE of TMM_AUTO, calls on the device, HOST LAYER, CPU REFERENCE
      READY-MADE, licence */
-/* src/tiledmm/once/config.h. What is compiled: modes, options, names, kinds of types.
-   Uses: ptx.cuh.
-   Used by: checks.h, ready_made.h, host/, kernels/common/, launch/, once/, type/, kernels/. */
+/* src/tiledmm/once/config.h. What is compiled: modes, options, names, kinds of types. */
 #ifndef TMM__ONCE
 #define TMM_VERSION 100 /* 10000 * major + 100 * minor + patch */
 
@@ -501,8 +499,7 @@
     "tiledmm.cuh: TMM_TILE, TMM_SUM, TMM_SCALAR, TMM_OUT and TMM_EPILOGUE need a TMM_NAME after the first #include"
 #endif
 #endif
-/* src/tiledmm/type/epilogue.cuh. TMM_EPILOGUE as a function, made while the caller's macros stand.
-   Uses: once/config.h. Used by: callers. */
+/* src/tiledmm/type/epilogue.cuh. TMM_EPILOGUE as a function, made while the caller's macros stand. */
 #if TMM__KERNELS && defined(TMM_EPILOGUE) && !defined(TMM__PASS) && !defined(TMM__MAKING_READY)
 /* The expression may use macros of the caller, N for one, which once/set_aside.h puts away; and no
    variable of a kernel is meant by it. */
@@ -542,8 +539,7 @@ TMM__EPILOGUE(tmm_bsepilogue, float)
 #undef TMM_EPILOGUE
 #define TMM_EPILOGUE(value, row, col) TMM_FN(epilogue)(value, row, col)
 #endif
-/* src/tiledmm/once/set_aside.h. Macros of the caller that are words of this file are set aside; warnings.
-   Uses: once/config.h. Used by: all parts, once/give_back.h. */
+/* src/tiledmm/once/set_aside.h. Macros of the caller that are words of this file are set aside; warnings. */
 #if !defined(TMM__PASS) && !defined(TMM__MAKING_READY)
 /* A program may have defined N, TILE or small before it includes this file. All words in capitals
    that this file has, letters, the names of BLAS, and words that windows.h defines are put away here;
@@ -758,8 +754,7 @@ TMM__WORDS(TMM__PUSH)
 #endif
 #endif
 #endif
-/* src/tiledmm/once/kernels.h. The list of kernels.
-   Uses: launch/product.h, kernels/. Used by: callers. */
+/* src/tiledmm/once/kernels.h. The list of kernels. */
 #if !defined(__CUDACC_RTC__) && !defined(TMM__ONCE)
 /* A line for each value of tmm_kernel, in their order. The enumeration, tmm_kernel_string and each
    type's table of kernels are made from these lines. Programs may have stored values: a new kernel
@@ -807,10 +802,7 @@ TMM__WORDS(TMM__PUSH)
     KERNEL(TMM_DIRECT, "direct", 1,                                                              \
            TMM__IF_FAST(tmm__xcheck_k, tmm__xdirect_competes, tmm__xdirect_plan, tmm__xdirect))
 #endif
-/* src/tiledmm/once/types.h. Statuses, kernels, options of calls.
-   Uses: nothing.
-   Used by: checks.h, ready_made.h, host/, kernels/common/finish.cuh, launch/, once/, type/,
-   kernels/. */
+/* src/tiledmm/once/types.h. Statuses, kernels, options of calls. */
 #ifndef TMM__ONCE
 /* Elements of 16 bits: CUDA's types, or in C and C++ without CUDA what has their size. Included here,
    where macros of the caller are set aside: CUDA's headers have words such as half and width. */
@@ -987,8 +979,7 @@ typedef struct tmm_part {
     double seconds; /* set by the call: how long this device took */
 } tmm_part;
 #endif
-/* src/tiledmm/once/functions.h. Declarations of the functions that know no element type.
-   Uses: once/. Used by: callers. */
+/* src/tiledmm/once/functions.h. Declarations of the functions that know no element type. */
 #if !defined(__CUDACC_RTC__) && !defined(TMM__ONCE)
 /* The name of a status: "TMM_OK", ... Never NULL. */
 TMM_API const char *tmm_status_string(tmm_status status);
@@ -1039,8 +1030,7 @@ TMM_API void tmm_host_release(void);
 #endif
 #endif
 /* src/tiledmm/once/ptx.cuh. Wrappers of PTX instructions, with a portable twin where the CPU runner
-   needs one.
-   Uses: config.h. Used by: kernels/common/, config.h, kernels/. */
+   needs one. */
 #if TMM__KERNELS && !defined(TMM__ONCE)
 
 /* sum + a b: PTX ISA 9.7, "mad". See TMM__MULTIPLY_ADD. */
@@ -1436,10 +1426,7 @@ static inline __device__ __noinline__ void tmm__mma_double(double *c, const doub
 }
 #endif
 #endif
-/* src/tiledmm/once/activation.cuh. What an epilogue of a call is for a kernel, and activations.
-   Uses: config.h, types.h.
-   Used by: kernels/common/finish.cuh, kernels/tensor_float/types.cuh, kernels/tensor_half/,
-   kernels/tensor_int8/, type/. */
+/* src/tiledmm/once/activation.cuh. What an epilogue of a call is for a kernel, and activations. */
 #if TMM__KERNELS && defined(TMM_WITH_EPILOGUE) && !defined(TMM__ONCE)
 /* What comes after x = alpha op(A) op(B) + beta C: C = activation(x + biases) + gamma D. A part of
    kernels' parameters. Strides: from product to product. */
@@ -1502,8 +1489,7 @@ static inline __host__ __device__ __noinline__ double tmm__smooth_double(double 
 }
 #endif
 /* src/tiledmm/once/schedule.h. Which block computes what (stream-K), and constants of kernels and
-   launchers.
-   Uses: config.h. Used by: host/devices.h, kernels/common/, launch/, device.h, type/, kernels/. */
+   launchers. */
 #if TMM__KERNELS && !defined(TMM__ONCE)
 /* Blocks of a grid along y or z, at most. */
 enum { TMM__MOST_GRID = 65535 };
@@ -1567,10 +1553,7 @@ typedef struct tmm__schedule {
 #endif
 } tmm__schedule;
 #endif
-/* src/tiledmm/once/triangle.cuh. The tiles and elements of a triangle of C, for syrk.
-   Uses: config.h.
-   Used by: kernels/common/, kernels/pipelined/, kernels/tensor/, kernels/tensor_half/, launch/,
-   type/. */
+/* src/tiledmm/once/triangle.cuh. The tiles and elements of a triangle of C, for syrk. */
 #if TMM__KERNELS && !defined(TMM__ONCE)
 /* C = alpha op(A) op(A)^T + beta C is symmetric. With TMM_WITH_SYRK kernels that have a schedule can
    compute the tiles of a triangle alone: what is told of it has a member `triangle`, 0 for all of C, or
@@ -1676,8 +1659,7 @@ static inline tmm__last_tiles tmm__last_of_triangle(const tmm__tiling *t, int tr
 }
 #endif
 #endif
-/* src/tiledmm/kernels/pipelined/sizes.h. Sizes of KERNEL PIPELINED, and its instances.
-   Uses: once/. Used by: kernels/pipelined/, type/instances.h. */
+/* src/tiledmm/kernels/pipelined/sizes.h. Sizes of KERNEL PIPELINED, and its instances. */
 #if TMM__KERNELS && !defined(TMM__ONCE)
 /* Blocks of KERNEL PIPELINED for any operands to a multiprocessor, for elements of `size` bytes. */
 #if defined(__CUDA_ARCH__) && !TMM__ASYNC
@@ -1700,8 +1682,7 @@ enum { TMM__PIPELINED_UNIT = 64, TMM__PIPELINED_STAGED_ROWS = 4 };
 #define TMM__PIPELINED_BLOCKS (TMM__PIPELINED_LIST(TMM__VALUE_1) 0)
 #define TMM__PIPELINED_ROWS   (TMM__PIPELINED_LIST(TMM__VALUE_2) 0)
 #endif
-/* src/tiledmm/kernels/small/sizes.h. Sizes of KERNEL SMALL, and its instances.
-   Uses: once/. Used by: kernel.cuh, launch.h, type/instances.h. */
+/* src/tiledmm/kernels/small/sizes.h. Sizes of KERNEL SMALL, and its instances. */
 #if TMM__KERNELS && !defined(TMM__ONCE)
 /* KERNEL SMALL: warps of a block at most. */
 enum { TMM__SMALL_WARPS_LOG2 = 3, TMM__SMALL_WARPS = 1 << TMM__SMALL_WARPS_LOG2 };
@@ -1720,8 +1701,7 @@ enum { TMM__SMALL_WARPS_LOG2 = 3, TMM__SMALL_WARPS = 1 << TMM__SMALL_WARPS_LOG2 
 /* Do tensor cores multiply? */
 #define TMM__SMALL_DMMA (TMM__TENSOR_CORES && sizeof(TMM_SUM) == 8 && !TMM__IS_INTEGER)
 #endif
-/* src/tiledmm/kernels/skinny/sizes.h. Sizes of KERNEL SKINNY, and its instances.
-   Uses: once/config.h. Used by: kernel.cuh, launch.h, type/instances.h. */
+/* src/tiledmm/kernels/skinny/sizes.h. Sizes of KERNEL SKINNY, and its instances. */
 #if TMM__KERNELS && !defined(TMM__ONCE)
 /* Rows or columns of a narrow C that KERNEL SKINNY takes at most; warps of a block; vectors of L that
    a thread copies a stage, and elements of L in a stage. */
@@ -1737,8 +1717,7 @@ enum {
 #define TMM__SKINNY_LIST(_) \
     TMM__IF_FLOAT(_(2, k_4, 1, 4) _(3, k_16, 1, 16) _(4, lines_4, 0, 4) _(5, lines_16, 0, 16))
 #endif
-/* src/tiledmm/kernels/outer/sizes.h. Sizes of KERNEL OUTER, and its instances.
-   Uses: once/. Used by: kernel.cuh, launch.h, type/instances.h. */
+/* src/tiledmm/kernels/outer/sizes.h. Sizes of KERNEL OUTER, and its instances. */
 #if TMM__KERNELS && !defined(TMM__ONCE)
 /* KERNEL OUTER: columns of a thread, and warps of a block at most. */
 enum { TMM__OUTER_COLS = 4, TMM__OUTER_WARPS = 8 };
@@ -1751,8 +1730,7 @@ enum { TMM__OUTER_DIRECT = 2, TMM__OUTER_MOST = 64, TMM__OUTER_STEP = 16 };
 #define TMM__OUTER_ROWS    (TMM__OUTER_LIST(TMM__VALUE_1) 0)
 #define TMM__OUTER_ACROSS  (TMM__OUTER_LIST(TMM__VALUE_2) 0)
 #endif
-/* src/tiledmm/kernels/direct/sizes.h. Sizes of KERNEL DIRECT.
-   Uses: once/config.h. Used by: kernel.cuh, launch.h. */
+/* src/tiledmm/kernels/direct/sizes.h. Sizes of KERNEL DIRECT. */
 #if TMM__KERNELS && !defined(TMM__ONCE)
 /* KERNEL DIRECT: log2 of the threads of a block, and their largest number; k whose loads are all
    under way together. */
@@ -1776,8 +1754,7 @@ static inline double tmm__direct_most(long long M, long long N)
 }
 #endif
 #endif
-/* src/tiledmm/kernels/narrow/sizes.h. Sizes of KERNEL NARROW, and its instances.
-   Uses: once/config.h. Used by: kernel.cuh, launch.h, type/instances.h. */
+/* src/tiledmm/kernels/narrow/sizes.h. Sizes of KERNEL NARROW, and its instances. */
 #if TMM__KERNELS && !defined(TMM__ONCE)
 /* KERNEL NARROW: depth of a step, and stages; lines of Q and places of P in a row of a stage, and a
    row, which has 4 more against bank conflicts. The least K for which TMM_AUTO takes it: below, its
@@ -1802,8 +1779,7 @@ typedef struct tmm__narrow {
 /* The instances: pass, name, groups of lines of P. */
 #define TMM__NARROW_LIST(_) TMM__IF_FLOAT(_(4, 3, 3) _(5, 4, 4))
 #endif
-/* src/tiledmm/kernels/tensor/sizes.h. Sizes of KERNEL TENSOR, and its instances.
-   Uses: once/. Used by: kernels/tensor/, launch/product.h, type/instances.h. */
+/* src/tiledmm/kernels/tensor/sizes.h. Sizes of KERNEL TENSOR, and its instances. */
 #if TMM__KERNELS && !defined(TMM__ONCE)
 /* KERNEL TENSOR: depth of a step, and stages; bytes of all stages with tiles of m x n elements. */
 enum { TMM__TENSOR_DEPTH = 16 };
@@ -1834,9 +1810,7 @@ enum { TMM__TENSOR_PITCH = 40 }; /* of 32 columns of C in shared memory: no bank
 #define TMM__TENSOR_AHEAD TMM__TENSOR_BEGINS(TMM__TENSOR_DOWN, TMM__TENSOR_WIDTH)
 enum { TMM__AHEAD_TILES = 4, TMM__AHEAD_FULL = 93, TMM__AHEAD_STEPS = 16 };
 #endif
-/* src/tiledmm/once/status.h. The sentence of the last error, and names of statuses and kernels.
-   Uses: config.h, types.h.
-   Used by: checks.h, host/, launch/product.h, once/, type/, kernels/, callers. */
+/* src/tiledmm/once/status.h. The sentence of the last error, and names of statuses and kernels. */
 #if TMM__HOST && !defined(TMM__ONCE)
 /* One buffer a thread and program: `inline` (not static) functions share their variables between
    files. */
@@ -1951,8 +1925,7 @@ static inline long long tmm__min(long long a, long long b)
 }
 #endif
 /* src/tiledmm/once/tuning.h. Every number that was measured on a GPU: of GPUs, and of blocks of
-   kernels.
-   Uses: config.h. Used by: launch/, costs.h, device.h, type/explain.h, kernels/. */
+   kernels. */
 #if TMM__HOST && !defined(TMM__ONCE)
 /* A GPU is described by what it does in a nanosecond (tmm__gpu), one that was not measured by
    its data sheet. A kernel is described by the clocks of its blocks (tmm__costs), those of an
@@ -2534,8 +2507,7 @@ static inline const tmm__costs *tmm__tuned(void)
     return TMM__COSTS;
 }
 #endif
-/* src/tiledmm/once/device.h. What is known of a device; memory pools and workspaces.
-   Uses: once/. Used by: host/, launch/, arguments.h, costs.h, type/, kernels/. */
+/* src/tiledmm/once/device.h. What is known of a device; memory pools and workspaces. */
 #if TMM__HOST && !defined(TMM__ONCE)
 /* What is known of a kernel on a device. CUDA takes up to a few tenths of a millisecond for an
    answer, so each question is asked once. */
@@ -2875,8 +2847,7 @@ static inline unsigned long long tmm__ticket(void)
     return (z ^ (z >> 31)) | 1;
 }
 #endif
-/* src/tiledmm/once/costs.h. COSTS: how long a launch should take.
-   Uses: once/. Used by: launch/, type/explain.h, kernels/. */
+/* src/tiledmm/once/costs.h. COSTS: how long a launch should take. */
 #if TMM__HOST && !defined(TMM__ONCE)
 /* What a launch has to do. */
 typedef struct tmm__load {
@@ -3011,8 +2982,7 @@ static inline double tmm__pack_time(double bytes)
     return gpu->launch + t->pack / gpu->clock + 2 * bytes / (t->pack_rate * gpu->memory);
 }
 #endif
-/* src/tiledmm/once/arguments.h. Checks of arguments that all forms of GEMM share.
-   Uses: once/. Used by: checks.h, host/devices.h, type/. */
+/* src/tiledmm/once/arguments.h. Checks of arguments that all forms of GEMM share. */
 #if TMM__HOST && !defined(TMM__ONCE)
 /* Of a matrix, and from the first to the last of a batch: what sums of both do not exceed. */
 #define TMM__MOST_BYTES (LLONG_MAX / 2)
@@ -3255,8 +3225,7 @@ static inline tmm_status tmm__blame_operand(const tmm__operands *o, tmm_status s
     return status;
 }
 #endif
-/* src/tiledmm/once/passes.h. How a kernel gets its instances.
-   Uses: config.h. Used by: kernels/common/, kernels/. */
+/* src/tiledmm/once/passes.h. How a kernel gets its instances. */
 #ifndef TMM__ONCE
 /* An instance is a kernel with its tile, stages and the like as constants. Beside each kernel
    stands the list of its instances, a line each:
@@ -3295,8 +3264,7 @@ static inline tmm_status tmm__blame_operand(const tmm__operands *o, tmm_status s
 /* The first pass also compiles what a type has once. */
 #define TMM__EMIT_TYPE (TMM__PASS == 1)
 #endif
-/* src/tiledmm/once/names.h. NAMES: what is made once for each type, and for each instance of a kernel.
-   Uses: once/config.h, once/passes.h. Used by: kernels/, type/. */
+/* src/tiledmm/once/names.h. NAMES: what is made once for each type, and for each instance of a kernel. */
 #ifndef TMM__ONCE
 /* Functions and structures of a type have a name at their definition and their calls that tools can
    see. x stands for the type's name, as in xGEMM: tmm__xchoice is tmm_sgemm__choice where TMM_NAME
@@ -3848,8 +3816,7 @@ static inline tmm_status tmm__blame_operand(const tmm__operands *o, tmm_status s
 #define tmm__wgmma_sum_halves    TMM__INSTANCE(wgmma_sum_halves_, WGMMA)
 #define tmm__wgmma_sum_pairs     TMM__INSTANCE(wgmma_sum_pairs_, WGMMA)
 #endif
-/* src/tiledmm/launch/hooks.h. What tests define otherwise, before a type is made: all of it is here.
-   Uses: once/. Used by: plan.h, product.h, type/, kernels/. */
+/* src/tiledmm/launch/hooks.h. What tests define otherwise, before a type is made: all of it is here. */
 #if TMM__HOST && !defined(TMM__ONCE)
 /* The predicted time of a plan, which has the number of its instance, how K is cut (TMM__PLAN_WHOLE
    and so on) and the slices of a tile. bench/shapes forces plans by it, one by one. */
@@ -3926,8 +3893,7 @@ static inline tmm_status tmm__blame_operand(const tmm__operands *o, tmm_status s
 #endif
 #endif
 /* src/tiledmm/launch/plan.h. PLAN: how a product is launched, and how tiles and steps are
-   divided; the words of it.
-   Uses: hooks.h, once/. Used by: product.h, type/, kernels/. */
+   divided; the words of it. */
 #if TMM__HOST && !defined(TMM__ONCE)
 /* What KERNEL SMALL takes if there is no memory for slices. */
 typedef struct tmm__unsplit {
@@ -4095,8 +4061,7 @@ static inline int tmm__pretend(const char *gpu, tmm__device *device, tmm__kernel
     return 0;
 }
 #endif
-/* src/tiledmm/kernels/pipelined/plan.h. PLAN of KERNEL PIPELINED: how tiles and steps are divided.
-   Uses: launch/, once/. Used by: launch.h. */
+/* src/tiledmm/kernels/pipelined/plan.h. PLAN of KERNEL PIPELINED: how tiles and steps are divided. */
 #if TMM__HOST && TMM__FAST && !defined(TMM__ONCE)
 /* As tmm__plan_whole, but with even shares of the tiles of the last rounds (stream-K), which takes memory for
    partial tiles. s->streamk_tiles is 0 if it would gain nothing. */
@@ -4186,8 +4151,7 @@ static inline void tmm__plan_pipelined(tmm__plan *plan, const tmm__division *d)
     plan->blocks = blocks;
 }
 #endif
-/* src/tiledmm/kernels/tensor/plan.h. PLAN of KERNEL TENSOR: how tiles and steps are divided.
-   Uses: sizes.h, launch/plan.h, once/. Used by: launch.h. */
+/* src/tiledmm/kernels/tensor/plan.h. PLAN of KERNEL TENSOR: how tiles and steps are divided. */
 #if TMM__HOST && TMM__FAST && !defined(TMM__ONCE)
 /* An instance of KERNEL TENSOR. */
 typedef struct tmm__tensor_instance {
@@ -4382,8 +4346,7 @@ static inline void tmm__plan_tensor(tmm__plan *plan, const tmm__tensor_instance 
     }
 }
 #endif
-/* src/tiledmm/host/job.h. HOST MACHINERY: how tmm_?gemm_host works; its structs.
-   Uses: once/. Used by: host/, type/host_layer.h. */
+/* src/tiledmm/host/job.h. HOST MACHINERY: how tmm_?gemm_host works; its structs. */
 #if TMM__HOST && TMM__HOST_LAYER && !defined(TMM__ONCE)
 /* What tmm_?gemm_host does, for elements of any type. The calling thread makes all calls to CUDA.
    Helper threads only copy host memory.
@@ -4641,8 +4604,7 @@ typedef struct tmm__host {
     double done; /* elements of C */
 } tmm__host;
 #endif
-/* src/tiledmm/host/memory.h. Memory that is kept for the next call.
-   Uses: job.h, once/. Used by: host/, callers. */
+/* src/tiledmm/host/memory.h. Memory that is kept for the next call. */
 #if TMM__HOST && TMM__HOST_LAYER && !defined(TMM__ONCE)
 /* One record for the program, of pinned memory, which is slow to allocate. Device memory stays
    in the pools. */
@@ -4796,8 +4758,7 @@ static inline void tmm__event_close(cudaEvent_t event)
     if (event != NULL) (void)tmm__succeeded(cudaEventDestroy(event));
 }
 #endif
-/* src/tiledmm/host/threads.h. Helper threads that copy between pageable memory and the pinned ring.
-   Uses: job.h, once/config.h. Used by: devices.h, transfer.h. */
+/* src/tiledmm/host/threads.h. Helper threads that copy between pageable memory and the pinned ring. */
 #if TMM__HOST && TMM__HOST_LAYER && !defined(TMM__ONCE)
 static inline void tmm__copy_chunk(tmm__chunk *c)
 {
@@ -4916,8 +4877,7 @@ static inline int tmm__helpers_count(int threads)
     return processors < 1 ? 1 : (int)processors;
 }
 #endif
-/* src/tiledmm/host/transfer.h. Copies between host and device, staged ones in chunks.
-   Uses: host/, once/. Used by: host/. */
+/* src/tiledmm/host/transfer.h. Copies between host and device, staged ones in chunks. */
 #if TMM__HOST && TMM__HOST_LAYER && !defined(TMM__ONCE)
 /* 1 or 0, or -1 with a status. CUDA puts "not ready" on record as an error, in place of an older
    one, which is lost then. */
@@ -5105,8 +5065,7 @@ static inline tmm_status tmm__pump(tmm__host *h, int *moved)
     return status;
 }
 #endif
-/* src/tiledmm/host/layout.h. Parts of K, blocks and slots of a device, order of its tasks.
-   Uses: job.h, once/. Used by: host/. */
+/* src/tiledmm/host/layout.h. Parts of K, blocks and slots of a device, order of its tasks. */
 #if TMM__HOST && TMM__HOST_LAYER && !defined(TMM__ONCE)
 /* How many parts K has. The last ones are job->depth deep, counted from the end of K, which is
    rounded up so that their lines stay aligned. *rest is what is in front of them, at least
@@ -5353,8 +5312,7 @@ static inline void tmm__upload_part(const tmm__layout *l, long long position, lo
     *k = in_first_run ? position % l->first_run : position / l->nj;
 }
 #endif
-/* src/tiledmm/host/one_device.h. One device: slots, requests, launches.
-   Uses: host/, once/. Used by: devices.h. */
+/* src/tiledmm/host/one_device.h. One device: slots, requests, launches. */
 #if TMM__HOST && TMM__HOST_LAYER && !defined(TMM__ONCE)
 /* A slot for another part: an empty one, or the one whose last use is oldest and has been launched.
    NULL if tasks to come need all of them. */
@@ -5675,8 +5633,7 @@ static inline tmm_status tmm__advance(tmm__host *h, tmm__worker *w, int *moved)
     return status == TMM_OK ? tmm__launch_requested(h, w, limit, moved) : status;
 }
 #endif
-/* src/tiledmm/host/shares.h. All devices: their options, the rows that each gets, and its blocks.
-   Uses: host/, once/. Used by: devices.h. */
+/* src/tiledmm/host/shares.h. All devices: their options, the rows that each gets, and its blocks. */
 #if TMM__HOST && TMM__HOST_LAYER && !defined(TMM__ONCE)
 /* Checks the options that need no device. */
 static inline tmm_status tmm__check_options(const tmm_host_options *o)
@@ -5953,8 +5910,7 @@ static inline tmm_status tmm__host_layout(tmm__host *h)
     return TMM_OK;
 }
 #endif
-/* src/tiledmm/host/devices.h. All devices: slots, streams, the run from first to last copy.
-   Uses: host/, once/. Used by: type/host_layer.h. */
+/* src/tiledmm/host/devices.h. All devices: slots, streams, the run from first to last copy. */
 #if TMM__HOST && TMM__HOST_LAYER && !defined(TMM__ONCE)
 static inline long long *tmm__new_slot_table(long long count)
 {
@@ -6234,8 +6190,7 @@ static inline tmm_status tmm__host_run(tmm__job *job, const tmm_host_options *op
     return status;
 }
 #endif
-/* src/tiledmm/host/multi.h. Operands that lie on several devices: tmm_?gemm_multi.
-   Uses: host/, once/. Used by: type/host_layer.h. */
+/* src/tiledmm/host/multi.h. Operands that lie on several devices: tmm_?gemm_multi. */
 #if TMM__HOST && TMM__HOST_LAYER && !defined(TMM__ONCE)
 /* Each device gathers B, one column of blocks after the other, in buffers. Meanwhile it multiplies
    its rows of A with the columns that it has. */
@@ -6515,8 +6470,7 @@ static inline tmm_status tmm__multi_run(const tmm__job *job, tmm_part *parts, in
     return status;
 }
 #endif
-/* src/tiledmm/checks.h. CHECKS of results, for matrices of any type.
-   Uses: once/. Used by: callers. */
+/* src/tiledmm/checks.h. CHECKS of results, for matrices of any type. */
 #if TMM__HOST && !defined(TMM__ONCE)
 /* A number of 16 bits, of which the exponent has 5 (half) or 8 (bfloat16). It needs no CUDA header. */
 static inline double tmm__of_16_bits(unsigned bits, int exponent_bits)
@@ -6717,8 +6671,7 @@ TMM_API tmm_status tmm_freivalds(tmm_type type, long long M, long long N, long l
     return TMM_OK;
 }
 #endif
-/* src/tiledmm/type/begin.h. Per element type from here on: reached with TMM_NAME or TMM_TYPE set.
-   Uses: once/. Used by: type/, kernels/. */
+/* src/tiledmm/type/begin.h. Per element type from here on: reached with TMM_NAME or TMM_TYPE set. */
 #define TMM__ONCE /* what does not depend on a type is read: a later inclusion leaves it out */
 #if !defined(TMM__PASS) && (defined(TMM_NAME) || defined(TMM_TYPE))
 #ifndef TMM_NAME
@@ -6823,8 +6776,7 @@ static_assert(sizeof(TMM_TYPE) < 4 || (__is_constructible(TMM_OUT *, TMM_TYPE *)
               "bytes");
 #endif
 #endif
-/* src/tiledmm/type/api.h. Declarations of what each element type has.
-   Uses: once/. Used by: callers. */
+/* src/tiledmm/type/api.h. Declarations of what each element type has. */
 #if defined(TMM_NAME) && !defined(TMM__PASS) && !defined(__CUDACC_RTC__)
 /* C = alpha op(A) op(B) + beta C on the current device, enqueued on `stream`.
    A, B, C: device pointers. op(A) is M x K, op(B) is K x N, C is M x N, row-major.
@@ -7033,8 +6985,7 @@ TMM_API tmm_status tmm__xgemm_openmp(tmm_op opA, tmm_op opB, long long M, long l
                                      const TMM_TYPE *B, long long ldb, TMM_SCALAR beta, TMM_OUT *C,
                                      long long ldc, int threads);
 #endif
-/* src/tiledmm/kernels/common/finish.cuh. The epilogue of a call, at the last step of an element.
-   Uses: once/. Used by: store.cuh, type/, kernels/. */
+/* src/tiledmm/kernels/common/finish.cuh. The epilogue of a call, at the last step of an element. */
 /* What the last step of an element takes: alpha; with TMM_WITH_EPILOGUE also what the call asks for
    after alpha op(A) op(B) + beta C, in `after`. FACTOR is alpha itself. PLAIN: nothing after it. */
 #ifndef TMM__ALPHA
@@ -7159,8 +7110,7 @@ TMM__DEVICE TMM_SUM tmm__xlast(tmm__xalpha alpha, TMM_SUM sum, TMM_SUM old, long
     return x;
 }
 #endif
-/* src/tiledmm/kernels/simple/global.cuh. The kernel that teaches global memory.
-   Uses: once/passes.h. Used by: launch.h. */
+/* src/tiledmm/kernels/simple/global.cuh. The kernel that teaches global memory. */
 /* All kernels compute one M x N matrix C = alpha op(A) op(B) + beta C per blockIdx.z, where
        op(A)(i, k) = A[i * rsA + k * csA]     rs: row stride, cs: column stride, in elements;
        op(B)(k, j) = B[k * rsB + j * csB]     a transposed operand is the same memory with the
@@ -7234,8 +7184,7 @@ TMM_KERNEL void __launch_bounds__(32 * 32)
 /* END OF KERNEL */
 #undef tmm_gemm_global
 #endif
-/* src/tiledmm/kernels/simple/shared.cuh. The kernel that teaches shared memory.
-   Uses: once/. Used by: launch.h, type/instances.h. */
+/* src/tiledmm/kernels/simple/shared.cuh. The kernel that teaches shared memory. */
 /* The instances: the pass that compiles it (once/passes.h), and its tile, which is its name. TMM_TILE, if
    the caller defines it, is the only one. */
 #ifndef TMM__SHARED_LIST
@@ -7349,8 +7298,7 @@ TMM_KERNEL void __launch_bounds__(TMM_TILE *TMM_TILE)
 #endif
 #endif
 #endif
-/* src/tiledmm/kernels/simple/register.cuh. The kernel that teaches registers.
-   Uses: once/passes.h. Used by: launch.h, type/instances.h. */
+/* src/tiledmm/kernels/simple/register.cuh. The kernel that teaches registers. */
 /* The instances: the pass that compiles it (once/passes.h), its tile, which is its name, and TMM_BLOCK. */
 #ifndef TMM__REGISTER_LIST
 #define TMM__REGISTER_LIST(_) TMM__IF_ALL_TILES(_(1, 64, 4)) _(2, 128, 8)
@@ -7553,8 +7501,7 @@ TMM_KERNEL void __launch_bounds__(256, sizeof(TMM_TYPE) * TMM_BLOCK <= 32 ? 2 : 
 #undef tmm_put_quad
 #endif
 #endif
-/* src/tiledmm/kernels/common/store.cuh. Loading and storing elements of C.
-   Uses: finish.cuh, once/. Used by: kernels/common/, launch/product.h, kernels/. */
+/* src/tiledmm/kernels/common/store.cuh. Loading and storing elements of C. */
 #if defined(TMM__PASS) && TMM__EMIT_TYPE && TMM__FAST
 /* Terms:  mask    bit j is set if neighbour j is to be read or written
            vector  all bits are set, and C is aligned: one access, no predicates
@@ -7828,9 +7775,7 @@ TMM__DEVICE void tmm__xstore_row(TMM_OUT *C, long long row, long long col, bool 
         tmm__xstore_if(C + j / 4 * 32 + j % 4, elements[j / 4].v[j % 4], mask >> j & 1);
 }
 #endif
-/* src/tiledmm/kernels/common/streamk.cuh. Tiles and partial tiles of a schedule.
-   Uses: store.cuh, once/.
-   Used by: pack_reduce.cuh, kernels/pipelined/, kernels/tensor/, kernels/tensor_float/. */
+/* src/tiledmm/kernels/common/streamk.cuh. Tiles and partial tiles of a schedule. */
 #if defined(TMM__PASS) && TMM__EMIT_TYPE && TMM__FAST
 /* Tile number `tile` of C: its first row and column, in units of tiles. Bands of band_rows
    rows of tiles are walked downwards, then across. */
@@ -7875,8 +7820,7 @@ TMM__DEVICE void tmm__xstore_sums(long long M, long long N, TMM__ALPHA alpha, TM
 }
 #endif
 /* src/tiledmm/kernels/common/pack_reduce.cuh. What goes before and after KERNEL PIPELINED and TENSOR:
-   packing operands, adding up partial tiles.
-   Uses: store.cuh, streamk.cuh, once/. Used by: launch/product.h. */
+   packing operands, adding up partial tiles. */
 #if defined(TMM__PASS) && TMM__EMIT_TYPE && TMM__FAST
 #if TMM__IS_FLOAT || TMM__IS_DOUBLE
 /* KERNEL PACK. Copies op(A) to [k][row] and op(B) to [k][column], the form that is copied best to
@@ -8009,8 +7953,7 @@ TMM_KERNEL void __launch_bounds__(256)
         }
 }
 #endif
-/* src/tiledmm/kernels/pipelined/copy.cuh. Asynchronous copies of KERNEL PIPELINED to shared memory.
-   Uses: sizes.h, once/. Used by: kernel.cuh. */
+/* src/tiledmm/kernels/pipelined/copy.cuh. Asynchronous copies of KERNEL PIPELINED to shared memory. */
 #if defined(TMM__PASS) && TMM__EMIT_TYPE && TMM__FAST && !TMM__IS_DOUBLE
 /* In the functions below `rows`, the rows of C that a thread owns, is a constant: 8 in the instance for
    any operands, 16 in others, which copy vectors alone.
@@ -8178,8 +8121,7 @@ TMM__DEVICE void tmm__xpipelined_fill(tmm__xpipelined_copies *c, TMM_TYPE *share
 }
 #endif
 /* src/tiledmm/kernels/pipelined/store.cuh. What becomes of the sums of KERNEL PIPELINED: partial
-   tiles and C.
-   Uses: kernels/common/, sizes.h, once/. Used by: kernel.cuh. */
+   tiles and C. */
 #ifndef TMM__PIPELINED_STORE
 #ifdef TMM_WITH_EPILOGUE
 #define TMM__PIPELINED_STORE tmm__xpipelined_either
@@ -8412,8 +8354,7 @@ TMM__DEVICE void tmm__xpipelined_send(tmm__xsums4 *all, const tmm__schedule *s, 
 }
 #endif
 #endif
-/* src/tiledmm/kernels/pipelined/kernel.cuh. The kernel that teaches asynchronous copies.
-   Uses: kernels/common/, kernels/pipelined/, once/. Used by: launch.h. */
+/* src/tiledmm/kernels/pipelined/kernel.cuh. The kernel that teaches asynchronous copies. */
 #if defined(TMM__PASS) && TMM__EMIT_TYPE && TMM__FAST
 /* ============================== KERNEL PIPELINED ============================================== */
 /* Like KERNEL REGISTER, with three differences. Copies of later steps are under way during the
@@ -8763,9 +8704,7 @@ TMM_KERNEL void __launch_bounds__(128, TMM__PIPELINED_BLOCKS)
 #endif
 #endif
 /* src/tiledmm/kernels/common/tensor_ptx.cuh. Wrappers of the PTX instructions that products on tensor
-   cores share.
-   Uses: once/.
-   Used by: kernels/tensor_float/, kernels/tensor_half/, kernels/tensor_int8/. */
+   cores share. */
 #if defined(TMM__PASS) && TMM__EMIT_TYPE &&                                                       \
     (TMM__FLOAT_TENSOR || TMM__DOUBLE_TENSOR || TMM__HALF_TENSOR) && !defined(TMM__FLOAT_ONCE) && \
     !defined(TMM__DOUBLE_ONCE) && !defined(TMM__HALF_ONCE)
@@ -8966,10 +8905,7 @@ TMM__DEVICE void tmm__mma_16(float *c, const unsigned *a, const unsigned *b, con
 #endif
 }
 #endif
-/* src/tiledmm/kernels/common/sum.cuh. What KERNEL SMALL and SKINNY share.
-   Uses: store.cuh, once/.
-   Used by: kernels/outer/kernel.cuh, kernels/skinny/kernel.cuh, kernels/small/kernel.cuh,
-   launch/sum.h. */
+/* src/tiledmm/kernels/common/sum.cuh. What KERNEL SMALL and SKINNY share. */
 #if defined(TMM__PASS) && TMM__EMIT_TYPE && TMM__FAST
 /* ============================== SMALL AND SKINNY ============================================== */
 /* What the kernels of the next two sections share. */
@@ -9065,8 +9001,7 @@ TMM_KERNEL void __launch_bounds__(256)
     tmm__xstore_masked(C, row, col, 1, 1, alpha, beta, &sum);
 }
 #endif
-/* src/tiledmm/kernels/common/mirror.cuh. KERNEL MIRROR: a triangle of C is copied, for syrk.
-   Uses: once/. Used by: type/syrk.h. */
+/* src/tiledmm/kernels/common/mirror.cuh. KERNEL MIRROR: a triangle of C is copied, for syrk. */
 #if defined(TMM__PASS) && TMM__EMIT_TYPE && defined(TMM_WITH_SYRK)
 /* Copies the triangle of N x N elements `from` to the same places of `to` (bit 0 of `places`), to those
    that are its mirror image (bit 1), or to both. `to` may be `from`. A block of 256 threads has a square
@@ -9109,8 +9044,7 @@ TMM_KERNEL void __launch_bounds__(256)
     }
 }
 #endif
-/* src/tiledmm/kernels/small/kernel.cuh. The kernel for a small C.
-   Uses: kernels/common/, sizes.h, once/. Used by: launch.h. */
+/* src/tiledmm/kernels/small/kernel.cuh. The kernel for a small C. */
 #ifdef TMM__PASS
 #if TMM__FAST && (TMM__SMALL_LIST(TMM__IN_PASS) 0)
 /* ============================== KERNEL SMALL ================================================== */
@@ -9518,8 +9452,7 @@ TMM_KERNEL void __launch_bounds__(256, tmm__small_blocks)
 }
 #endif
 #endif
-/* src/tiledmm/kernels/skinny/kernel.cuh. The kernel for a narrow C.
-   Uses: kernels/common/, sizes.h, once/. Used by: launch.h. */
+/* src/tiledmm/kernels/skinny/kernel.cuh. The kernel for a narrow C. */
 #ifdef TMM__PASS
 #if TMM__FAST && (TMM__SKINNY_LIST(TMM__IN_PASS) 0)
 /* ============================== KERNEL SKINNY ================================================= */
@@ -9902,8 +9835,7 @@ TMM_KERNEL void __launch_bounds__(256, 2)
 }
 #endif
 #endif
-/* src/tiledmm/kernels/outer/kernel.cuh. The kernel for a short K: C as a sum of few outer products.
-   Uses: kernels/common/, sizes.h, once/. Used by: launch.h. */
+/* src/tiledmm/kernels/outer/kernel.cuh. The kernel for a short K: C as a sum of few outer products. */
 #ifdef TMM__PASS
 #if TMM__FAST && (TMM__OUTER_LIST(TMM__IN_PASS) 0)
 /* ============================== KERNEL OUTER ================================================== */
@@ -10180,8 +10112,7 @@ TMM_KERNEL void __launch_bounds__(32 * TMM__OUTER_WARPS)
 }
 #endif
 #endif
-/* src/tiledmm/kernels/direct/kernel.cuh. The kernel for tiny products: dot products by groups of threads.
-   Uses: kernels/common/store.cuh, sizes.h, once/. Used by: launch.h. */
+/* src/tiledmm/kernels/direct/kernel.cuh. The kernel for tiny products: dot products by groups of threads. */
 #if defined(TMM__PASS) && TMM__EMIT_TYPE && TMM__FAST
 /* ============================== KERNEL DIRECT ================================================= */
 /* For a product so small that a launch and one way to memory and back take most of its time; and for
@@ -10342,8 +10273,7 @@ TMM_KERNEL void __launch_bounds__(TMM__DIRECT_MOST)
 }
 #endif
 /* src/tiledmm/kernels/narrow/kernel.cuh. The kernel for a narrow C: 17 to 128 rows or columns beside
-   thousands.
-   Uses: kernels/common/, sizes.h, once/. Used by: launch.h. */
+   thousands. */
 #ifdef TMM__PASS
 #if TMM__FAST && TMM__IS_FLOAT && (TMM__NARROW_LIST(TMM__IN_PASS) 0)
 /* ============================== KERNEL NARROW ================================================= */
@@ -10653,8 +10583,7 @@ TMM_KERNEL void __launch_bounds__(TMM__NARROW_THREADS, 2)
 }
 #endif
 #endif
-/* src/tiledmm/kernels/tensor/tiles.cuh. Doubles on tensor cores.
-   Uses: sizes.h, once/. Used by: kernel.cuh, store.cuh. */
+/* src/tiledmm/kernels/tensor/tiles.cuh. Doubles on tensor cores. */
 #if defined(TMM__PASS) && TMM__EMIT_TYPE && TMM__FAST && TMM__IS_DOUBLE
 /* ============================== KERNEL TENSOR ================================================= */
 /* Doubles on tensor cores, which round by IEEE 754. Each element of C is the same chain of
@@ -10900,8 +10829,7 @@ TMM__DEVICE void tmm__tensor_load_B(double *b, const char *stage, int first, int
 #endif
 #endif
 #endif
-/* src/tiledmm/kernels/tensor/store.cuh. Doubles on tensor cores: partial tiles, and sums are stored.
-   Uses: kernels/common/, sizes.h, tiles.cuh, once/. Used by: kernel.cuh. */
+/* src/tiledmm/kernels/tensor/store.cuh. Doubles on tensor cores: partial tiles, and sums are stored. */
 #ifdef TMM__PASS
 #if TMM__FAST && TMM__IS_DOUBLE && (TMM__TENSOR_LIST(TMM__IN_PASS) 0) && TMM__BODIES
 /* Leaves a thread's sums of a tile as the partial tile of block `share`. */
@@ -11210,8 +11138,7 @@ TMM__DEVICE bool tmm__tensor_by_cluster(const tmm__schedule *s, char *memory, in
 }
 #endif
 #endif
-/* src/tiledmm/kernels/tensor/kernel.cuh. Doubles on tensor cores: the kernel.
-   Uses: kernels/common/streamk.cuh, kernels/tensor/, once/. Used by: launch.h. */
+/* src/tiledmm/kernels/tensor/kernel.cuh. Doubles on tensor cores: the kernel. */
 #ifdef TMM__PASS /* alone: declarations have no list */
 #if TMM__FAST && TMM__IS_DOUBLE && (TMM__TENSOR_LIST(TMM__IN_PASS) 0)
 static_assert((int)TMM__TENSOR_DEPTH == 16,
@@ -11426,8 +11353,7 @@ TMM_KERNEL void __launch_bounds__(64 * TMM__TENSOR_WARPS, TMM__TENSOR_BLOCKS)
 }
 #endif
 #endif
-/* src/tiledmm/kernels/tensor_half/mma_sync.cuh. Elements of 16 bits on tensor cores by mma.sync.
-   Uses: kernels/common/, once/. Used by: launch.h, type/instances.h. */
+/* src/tiledmm/kernels/tensor_half/mma_sync.cuh. Elements of 16 bits on tensor cores by mma.sync. */
 /* The instances: pass, name, rows and columns of a tile, stages of 32 k, blocks on a
    multiprocessor. */
 #ifndef TMM__HALF_LIST
@@ -11997,8 +11923,7 @@ TMM_KERNEL void __launch_bounds__(tmm__half_threads, TMM__HALF_BLOCKS)
                         (TMM_SUM)TMM__FACTOR(alpha), 0);
 }
 #endif
-/* src/tiledmm/kernels/tensor_half/wgmma.cuh. Elements of 16 bits by wgmma and TMA, for sm_90a.
-   Uses: kernels/common/tensor_ptx.cuh, once/. Used by: kernels/tensor_half/, type/instances.h. */
+/* src/tiledmm/kernels/tensor_half/wgmma.cuh. Elements of 16 bits by wgmma and TMA, for sm_90a. */
 /* The instances: pass, name, rows and columns of a tile, stages of 64 k, and fewer columns that a product may ask
    for. Tiles of 192 rows store alpha A B by TMA, and nothing else: their threads have few registers. Of the last
    one's 256 columns they have room for 224. */
@@ -12300,8 +12225,7 @@ TMM__DEVICE unsigned tmm__xhalf_two(float low, float high)
 #undef TMM__HALF_TYPE
 #endif
 /* src/tiledmm/kernels/tensor_half/wgmma_store.cuh. Elements of 16 bits by wgmma: how C is stored
-   by threads.
-   Uses: kernels/common/, wgmma.cuh, once/. Used by: wgmma_kernel.cuh. */
+   by threads. */
 #if defined(TMM__PASS) && TMM__EMIT_TYPE && TMM__HALF_TENSOR
 /* Where sum (row, col) of 16 x 64 lies in a warp's shared memory: 16 bytes of four rows lie in different
    banks. */
@@ -12504,8 +12428,7 @@ TMM__DEVICE void tmm__xhalf_store(const tmm__half_job *job, TMM_OUT *C, float *o
     }
 }
 #endif
-/* src/tiledmm/kernels/tensor_half/wgmma_boxes.cuh. Elements of 16 bits by wgmma: how C is stored by TMA.
-   Uses: kernels/common/, wgmma.cuh, once/. Used by: wgmma_kernel.cuh. */
+/* src/tiledmm/kernels/tensor_half/wgmma_boxes.cuh. Elements of 16 bits by wgmma: how C is stored by TMA. */
 #if defined(TMM__PASS) && TMM__EMIT_TYPE && TMM__HALF_TENSOR && TMM__WGMMA
 /* What a lane has of a box, to shared memory: 16 bits, the row that stmatrix takes from it; 32 bits, where
    its first two lie. Odd rows of 32 bits begin with columns 16 on, so that four rows lie in different
@@ -12934,8 +12857,7 @@ TMM__DEVICE int tmm__xhalf_by_boxes(const tmm__half_job *job, const tmm__half_it
     return way;
 }
 #endif
-/* src/tiledmm/kernels/tensor_half/wgmma_kernel.cuh. Elements of 16 bits by wgmma: the kernel.
-   Uses: kernels/common/tensor_ptx.cuh, kernels/tensor_half/, once/. Used by: launch.h. */
+/* src/tiledmm/kernels/tensor_half/wgmma_kernel.cuh. Elements of 16 bits by wgmma: the kernel. */
 #if defined(TMM__PASS) && TMM__HALF_TENSOR && (TMM__HALF_WGMMA_LIST(TMM__IN_PASS) 0)
 enum {
     tmm__half_wgmma_bytes =
@@ -13113,9 +13035,7 @@ TMM_KERNEL void __launch_bounds__(128 + 2 * TMM__HALF_WGMMA_ROWS, 1)
 #endif
 }
 #endif
-/* src/tiledmm/kernels/tensor_half/thin.cuh. Copies of KERNEL THIN HALF: by TMA, or lines off 16 bytes.
-   Uses: kernels/common/tensor_ptx.cuh, wgmma.cuh, once/.
-   Used by: thin_kernel.cuh, thin_launch.h. */
+/* src/tiledmm/kernels/tensor_half/thin.cuh. Copies of KERNEL THIN HALF: by TMA, or lines off 16 bytes. */
 #if defined(TMM__PASS) && TMM__EMIT_TYPE && TMM__HALF_TENSOR && !defined(TMM__HALF_ONCE)
 /* Lines of the large operand in a tile at most; stages that there may be; blocks of a cluster; ways to
    divide a product. 1024 bytes align stages. */
@@ -13524,8 +13444,7 @@ TMM__DEVICE float4 tmm__half_thin_load(const float *sums, int rank)
 }
 #endif
 #endif
-/* src/tiledmm/kernels/tensor_half/thin_kernel.cuh. Elements of 16 bits by wgmma where C is thin or small.
-   Uses: kernels/common/, thin.cuh, wgmma.cuh, once/. Used by: thin_launch.h. */
+/* src/tiledmm/kernels/tensor_half/thin_kernel.cuh. Elements of 16 bits by wgmma where C is thin or small. */
 #if defined(TMM__PASS) && TMM__EMIT_TYPE && TMM__HALF_TENSOR
 #if TMM__WGMMA
 /* All steps of a block, into the sums of a warpgroup: 64 lines of the large operand, `cols` of the
@@ -13724,8 +13643,7 @@ TMM_KERNEL void __launch_bounds__(576, 1) /* 96 registers, so that two blocks of
 #endif
 }
 #endif
-/* src/tiledmm/kernels/tensor_half/align.cuh. Lines that TMA cannot take, copied so that it can.
-   Uses: once/. Used by: costs.h, launch.h. */
+/* src/tiledmm/kernels/tensor_half/align.cuh. Lines that TMA cannot take, copied so that it can. */
 #if defined(TMM__PASS) && TMM__EMIT_TYPE && TMM__HALF_TENSOR
 #if !defined(TMM__HALF_ONCE)
 /* Lines of `cols` elements of 16 bits, ld apart, `rows` of them in each of `items` products. */
@@ -13780,8 +13698,7 @@ TMM_KERNEL void __launch_bounds__(256) tmm__xgemm_half_align(const tmm__half_cop
 }
 #endif
 /* src/tiledmm/kernels/tensor_float/types.cuh. Floats on tensor cores: the method, and what host and device
-   share.
-   Uses: once/. Used by: kernels/tensor_float/. */
+   share. */
 #if defined(TMM__PASS) && TMM__EMIT_TYPE && TMM__FLOAT_TENSOR && !defined(TMM__FLOAT_ONCE)
 /* ============================== KERNEL TENSOR FLOAT =========================================== */
 /* Products of float matrices on tensor cores, which multiply elements of 16 bits. KERNEL CONVERT
@@ -13901,8 +13818,7 @@ typedef struct tmm__region {
 static_assert(sizeof(tmm__region) <= TMM__REGION_BYTES, "it has room");
 #endif
 /* src/tiledmm/kernels/tensor_float/numbers.cuh. FP16 and BF16 parts of a float; which elements of C need
-   the recheck.
-   Uses: kernels/common/tensor_ptx.cuh, types.cuh, once/. Used by: kernels/tensor_float/. */
+   the recheck. */
 #if defined(TMM__PASS) && TMM__EMIT_TYPE && TMM__FLOAT_TENSOR && !defined(TMM__FLOAT_ONCE)
 /* The bits of the FP16 nearest to x, ties to even, as cvt.rn.f16.f32 gives them. */
 static __device__ __forceinline__ unsigned tmm__to_half(float x)
@@ -14067,8 +13983,7 @@ static __device__ __forceinline__ bool tmm__is_sparse(const tmm__region *region,
 }
 #endif
 /* src/tiledmm/kernels/tensor_float/ptx.cuh. Wrappers of the PTX instructions that floats on tensor cores
-   take.
-   Uses: kernels/common/tensor_ptx.cuh, once/. Used by: kernels/tensor_float/. */
+   take. */
 #if defined(TMM__PASS) && TMM__EMIT_TYPE && TMM__FLOAT_TENSOR && !defined(TMM__FLOAT_ONCE)
 #if TMM__WGMMA
 /* Waits for all groups but the last `pending`, 0 or 1. The `count` sums are then as wgmma has left
@@ -14145,8 +14060,7 @@ static __device__ __forceinline__ void tmm__sync_256(bool named)
     __syncthreads();
 }
 #endif
-/* src/tiledmm/kernels/tensor_float/convert.cuh. KERNEL CONVERT: an operand becomes FP16.
-   Uses: kernels/common/tensor_ptx.cuh, numbers.cuh, types.cuh, once/. Used by: launch.h. */
+/* src/tiledmm/kernels/tensor_float/convert.cuh. KERNEL CONVERT: an operand becomes FP16. */
 #if defined(TMM__PASS) && TMM__EMIT_TYPE && TMM__FLOAT_TENSOR
 /* KERNEL CONVERT. Makes hi and lo of op(A) and op(B). A cluster of `ranks` blocks, of 1024 threads
    at most, has 8 lines. The first groups_A clusters have those of A; blockIdx.y is the product.
@@ -14273,9 +14187,7 @@ TMM_KERNEL void __launch_bounds__(1024)
 }
 #endif
 /* src/tiledmm/kernels/tensor_float/bf16x6.cuh. Doubtful elements of large tiles by six products of BF16
-   terms.
-   Uses: kernels/common/tensor_ptx.cuh, kernels/tensor_float/, once/.
-   Used by: recheck.cuh, thin.cuh. */
+   terms. */
 #if defined(TMM__PASS) && TMM__EMIT_TYPE && TMM__FLOAT_TENSOR && TMM__BODIES && \
     !defined(TMM__FLOAT_ONCE)
 /* A tile of 128 x 128 on tensor cores, from A and B again. BF16 has the exponents of float, so an
@@ -14481,8 +14393,7 @@ static __device__ __forceinline__ bool tmm__recheck_bf16x6(const tmm__float_job 
     return true;
 }
 #endif
-/* src/tiledmm/kernels/tensor_float/recheck.cuh. Elements of C for which FP16 does not suffice.
-   Uses: kernels/common/, kernels/tensor_float/, once/. Used by: kernels/tensor_float/. */
+/* src/tiledmm/kernels/tensor_float/recheck.cuh. Elements of C for which FP16 does not suffice. */
 #if defined(TMM__PASS) && TMM__EMIT_TYPE && TMM__FLOAT_TENSOR
 #if TMM__BODIES
 /* 256 threads copy 64 x `vectors` lines x 16 k to shared memory, as [k][line], with zeros beyond
@@ -14872,8 +14783,7 @@ static __device__ __forceinline__ void tmm__xrecheck(const tmm__float_job *job, 
 }
 #endif
 #endif
-/* src/tiledmm/kernels/tensor_float/portable.cuh. Floats as FP16 for any device and for a CPU.
-   Uses: kernels/common/, kernels/tensor_float/, once/. Used by: launch.h. */
+/* src/tiledmm/kernels/tensor_float/portable.cuh. Floats as FP16 for any device and for a CPU. */
 #if defined(TMM__PASS) && TMM__EMIT_TYPE && TMM__FLOAT_TENSOR
 /* KERNEL TENSOR FLOAT for devices before sm_80, and for a CPU: the same FP16, windows and sums, but
    their products by FP32 multiply-adds. 256 threads, tile 64 x 64, 4 x 4 elements a thread, 32 k at
@@ -14983,9 +14893,7 @@ TMM_KERNEL void __launch_bounds__(256) tmm__xgemm_float_portable(const tmm__floa
 }
 #endif
 /* src/tiledmm/kernels/tensor_float/wgmma.cuh. Floats as FP16 by wgmma, for sm_90a: instances, and the sums of
-   a tile.
-   Uses: kernels/common/, ptx.cuh, types.cuh, once/.
-   Used by: kernels/tensor_float/, type/instances.h. */
+   a tile. */
 /* The instances: pass, name, 64 rows of a tile for each warpgroup, columns, stages of 32 k, and
    among how many warpgroups the k of a tile are distributed. Each takes 203 to 219 KB of shared
    memory. */
@@ -15310,8 +15218,7 @@ static __device__ __forceinline__ void tmm__wgmma_sum_halves(tmm__xwgmma_ring *r
 #endif
 #endif
 /* src/tiledmm/kernels/tensor_float/wgmma_store.cuh. Floats as FP16 by wgmma: sums of a tile are put together
-   and stored.
-   Uses: kernels/common/, kernels/tensor_float/, once/. Used by: wgmma_tiles.cuh. */
+   and stored. */
 #if defined(TMM__PASS) && TMM__FLOAT_TENSOR && (TMM__WGMMA_LIST(TMM__IN_PASS) 0) && TMM__WGMMA
 /* Where both warpgroups have the same tile: adds the other one's sums of the columns that this one
    stores, and moves them to the front. They go through stages that only the giver reads, and has
@@ -15569,8 +15476,7 @@ static __device__ __forceinline__ void tmm__wgmma_store_checked(const tmm__float
 }
 #endif
 /* src/tiledmm/kernels/tensor_float/wgmma_tiles.cuh. Floats as FP16 by wgmma: the tiles of a block, by those
-   that multiply and by the one that copies.
-   Uses: kernels/common/, kernels/tensor_float/, once/. Used by: wgmma_kernel.cuh. */
+   that multiply and by the one that copies. */
 #if defined(TMM__PASS) && TMM__FLOAT_TENSOR && (TMM__WGMMA_LIST(TMM__IN_PASS) 0) && TMM__WGMMA
 /* Moves the sums and the scale of each row to the row before: so code for one row stores all of
    them. In 128 x 64, where that code is short, it is there for two rows. */
@@ -15752,8 +15658,7 @@ static __device__ __forceinline__ void tmm__wgmma_copy(const tmm__float_job *job
         atomicAdd(pace, (a.k_blocks - 1) / TMM__FLOAT_PACE + 1);
 }
 #endif
-/* src/tiledmm/kernels/tensor_float/wgmma_kernel.cuh. Floats as FP16 by wgmma, for sm_90a: the kernels.
-   Uses: kernels/common/tensor_ptx.cuh, kernels/tensor_float/, once/. Used by: launch.h. */
+/* src/tiledmm/kernels/tensor_float/wgmma_kernel.cuh. Floats as FP16 by wgmma, for sm_90a: the kernels. */
 #if defined(TMM__PASS) && TMM__FLOAT_TENSOR && (TMM__WGMMA_KERNEL_LIST(TMM__IN_PASS) 0)
 /* KERNEL TENSOR FLOAT by wgmma. 384 threads: in the first warpgroup one thread copies, and three
    warps look for rejected elements; two warpgroups multiply.
@@ -15844,9 +15749,7 @@ TMM_KERNEL void __launch_bounds__(384, 1) tmm__gemm_float_wgmma(const tmm__float
 #endif
 }
 #endif
-/* src/tiledmm/kernels/tensor_float/mma_sync.cuh. Floats as FP16 by mma.sync, from sm_80 on.
-   Uses: kernels/common/, kernels/tensor_float/, once/.
-   Used by: launch.h, thin_launch.h, type/instances.h. */
+/* src/tiledmm/kernels/tensor_float/mma_sync.cuh. Floats as FP16 by mma.sync, from sm_80 on. */
 /* The instances: pass, name, matrices of 16 x 8 of a warp above each other and side by side, stages
    of 32 k, blocks to a multiprocessor. */
 #ifndef TMM__MMA_LIST
@@ -16145,9 +16048,7 @@ TMM_KERNEL void __launch_bounds__(256, TMM__MMA_LIST(TMM__VALUE_3) 0)
 }
 #endif
 /* src/tiledmm/kernels/tensor_float/thin.cuh. Floats as BF16x6 where op(A) has few rows, or op(B) few columns:
-   what the instances share.
-   Uses: kernels/common/tensor_ptx.cuh, kernels/tensor_float/, once/.
-   Used by: thin_kernel.cuh, thin_launch.h, type/instances.h. */
+   what the instances share. */
 /* The instances: pass, name, lines of the thin operand in a tile, stages of 32 k. */
 #ifndef TMM__THIN_LIST
 #define TMM__THIN_LIST(_) \
@@ -16572,8 +16473,7 @@ static __device__ __forceinline__ void tmm__thin_step(const tmm__thin_job *job,
 }
 #endif
 #endif
-/* src/tiledmm/kernels/tensor_float/thin_kernel.cuh. Floats as BF16x6 where one operand is thin: the kernels.
-   Uses: kernels/common/, kernels/tensor_float/, once/. Used by: thin_launch.h. */
+/* src/tiledmm/kernels/tensor_float/thin_kernel.cuh. Floats as BF16x6 where one operand is thin: the kernels. */
 #if defined(TMM__PASS) && TMM__EMIT_TYPE && TMM__FLOAT_TENSOR
 /* KERNEL THIN FLOAT, split: planes of the thin operand, marks of its bad lines, scales of the large
    one. A thread has 16 k of a line; eight neighbours have eight lines. Products are along y. */
@@ -16851,8 +16751,7 @@ TMM_KERNEL void __launch_bounds__(384, 1) tmm__gemm_float_thin(const tmm__thin_j
 }
 #endif
 /* src/tiledmm/kernels/tensor_int8/types.cuh. Doubles on INT8 tensor cores: the method, and what host and
-   device share.
-   Uses: once/. Used by: kernels/tensor_int8/. */
+   device share. */
 #if defined(TMM__PASS) && TMM__EMIT_TYPE && TMM__DOUBLE_TENSOR && !defined(TMM__DOUBLE_ONCE)
 /* ============================== KERNEL TENSOR INT8 ============================================ */
 /* Products of double matrices on tensor cores that multiply bytes: the Ozaki scheme II, after
@@ -17021,8 +16920,7 @@ typedef struct tmm__int8_job {
 } tmm__int8_job;
 #endif
 /* src/tiledmm/kernels/tensor_int8/numbers.cuh. Residues, 128-bit sums, and which elements of C are
-   proved.
-   Uses: types.cuh, once/. Used by: kernels/tensor_int8/. */
+   proved. */
 #if defined(TMM__PASS) && TMM__EMIT_TYPE && TMM__DOUBLE_TENSOR && !defined(TMM__DOUBLE_ONCE)
 TMM__DEVICE float tmm__float_from(unsigned bits)
 {
@@ -17229,8 +17127,7 @@ TMM__DEVICE size_t tmm__int8_piece_at(int row, int col, int pieces_across)
 }
 #endif
 /* src/tiledmm/kernels/tensor_int8/norms.cuh. KERNEL NORMS, SCALES: how far each line is scaled. KERNEL
-   CHOICE: how many moduli.
-   Uses: numbers.cuh, types.cuh, once/. Used by: launch.h. */
+   CHOICE: how many moduli. */
 #if defined(TMM__PASS) && TMM__EMIT_TYPE && TMM__DOUBLE_TENSOR
 /* KERNEL NORMS. 1-norm, largest magnitude and sum of squares of 64 lines in a chunk of 256 k. The
    first groups_A blocks along x have the lines of A; blockIdx.y is the chunk. 256 threads.
@@ -17431,8 +17328,7 @@ TMM_KERNEL void __launch_bounds__(128)
     }
 }
 #endif
-/* src/tiledmm/kernels/tensor_int8/residues.cuh. KERNEL RESIDUES: an operand becomes bytes.
-   Uses: numbers.cuh, types.cuh, once/. Used by: launch.h. */
+/* src/tiledmm/kernels/tensor_int8/residues.cuh. KERNEL RESIDUES: an operand becomes bytes. */
 #if defined(TMM__PASS) && TMM__EMIT_TYPE && TMM__DOUBLE_TENSOR
 /* 32 elements of a thread, of the 64 lines x 128 k of its block. If k is contiguous: 8 lines from
    thread / 32 * 8 on, of 4 k from thread % 32 * 4 on. Else line thread % 64, 32 k from thread / 64
@@ -17594,8 +17490,7 @@ TMM_KERNEL void __launch_bounds__(256, 2)
 #endif
 }
 #endif
-/* src/tiledmm/kernels/tensor_int8/wgmma.cuh. Products of bytes by wgmma, for sm_90a.
-   Uses: kernels/common/tensor_ptx.cuh, numbers.cuh, types.cuh, once/. Used by: launch.h. */
+/* src/tiledmm/kernels/tensor_int8/wgmma.cuh. Products of bytes by wgmma, for sm_90a. */
 #if defined(TMM__PASS) && TMM__EMIT_TYPE && TMM__DOUBLE_TENSOR
 #ifndef TMM__DOUBLE_ONCE
 /* A tile, which has two warpgroups; stages of 128 k; blocks of a cluster. */
@@ -17819,9 +17714,7 @@ TMM_KERNEL void __launch_bounds__(384, 1)
 #endif
 }
 #endif
-/* src/tiledmm/kernels/tensor_int8/mma_sync.cuh. Products of bytes by mma.sync, from sm_75 on.
-   Uses: kernels/common/tensor_ptx.cuh, numbers.cuh, types.cuh, once/.
-   Used by: launch.h, type/instances.h. */
+/* src/tiledmm/kernels/tensor_int8/mma_sync.cuh. Products of bytes by mma.sync, from sm_75 on. */
 /* The instances: pass, name, columns of a warp's part. */
 #ifndef TMM__INT8_MMA_LIST
 #define TMM__INT8_MMA_LIST(_) \
@@ -17945,8 +17838,7 @@ TMM_KERNEL void __launch_bounds__(256, 1) tmm__gemm_int8_mma(const tmm__int8_pro
 #endif
 }
 #endif
-/* src/tiledmm/kernels/tensor_int8/sums.cuh. KERNEL SUMS: residues become elements of C.
-   Uses: kernels/common/, numbers.cuh, types.cuh, once/. Used by: launch.h. */
+/* src/tiledmm/kernels/tensor_int8/sums.cuh. KERNEL SUMS: residues become elements of C. */
 #if defined(TMM__PASS) && TMM__EMIT_TYPE && TMM__DOUBLE_TENSOR
 /* Blocks of KERNEL SUMS to a multiprocessor: three leave 80 registers a thread, with which code for
    others than sm_90 spills, and code with epilogues of calls. */
@@ -18112,8 +18004,7 @@ TMM_KERNEL void __launch_bounds__(256, TMM__INT8_SUMS_BLOCKS)
     if (open != 0) job.state->open = 1;
 }
 #endif
-/* src/tiledmm/kernels/tensor_int8/open.cuh. KERNEL OPEN: elements of C that residues do not prove.
-   Uses: kernels/common/, types.cuh, once/. Used by: launch.h. */
+/* src/tiledmm/kernels/tensor_int8/open.cuh. KERNEL OPEN: elements of C that residues do not prove. */
 #if defined(TMM__PASS) && TMM__EMIT_TYPE && TMM__DOUBLE_TENSOR
 /* One element of C by a warp. It loads 128 k of A and of B while it adds up those before. All
    lanes do the same chain of multiply-adds in ascending k. `memory`: 256 doubles of the warp. */
@@ -18269,8 +18160,7 @@ TMM_KERNEL void __launch_bounds__(256) tmm__xgemm_int8_open(const tmm__int8_job 
     }
 }
 #endif
-/* src/tiledmm/type/instances.h. INSTANCES: the kernels above, compiled for this type.
-   Uses: once/config.h, kernels/. Used by: callers. */
+/* src/tiledmm/type/instances.h. INSTANCES: the kernels above, compiled for this type. */
 #if defined(TMM_NAME) && !defined(TMM__PASS) && TMM__KERNELS
 /* The kernels above, compiled for TMM_TYPE under names such as tmm_sgemm_shared_16. A byte counts the
    instances of each pass. */
@@ -18320,9 +18210,7 @@ TMM__CHECK(TMM__INT8_MMA_LIST, 5)
 #undef TMM__PASS
 #endif
 #endif
-/* src/tiledmm/launch/product.h. One product, as all launchers take it.
-   Uses: kernels/common/, kernels/tensor/sizes.h, hooks.h, plan.h, once/.
-   Used by: sum.h, once/kernels.h, type/, kernels/. */
+/* src/tiledmm/launch/product.h. One product, as all launchers take it. */
 #if defined(TMM_NAME) && !defined(TMM__PASS) && TMM__HOST
 /* `batch` products C = alpha op(A) op(B) + beta C with M, N > 0. Strides: from row to row, from
    column to column, from product to product. */
@@ -18602,8 +18490,7 @@ static inline tmm_status tmm__xdivided(const tmm__xproduct *given, const tmm__pl
 }
 #endif
 #endif
-/* src/tiledmm/launch/sum.h. LAUNCHER of KERNEL SUM.
-   Uses: kernels/common/sum.cuh, product.h, once/. Used by: kernels/. */
+/* src/tiledmm/launch/sum.h. LAUNCHER of KERNEL SUM. */
 #if defined(TMM_NAME) && !defined(TMM__PASS) && TMM__HOST && TMM__FAST
 /* Nanoseconds of KERNEL SUM for `parts` parts of C. */
 static inline double tmm__xsum_time(const tmm__xproduct *p, double parts)
@@ -18645,8 +18532,7 @@ static inline tmm_status tmm__xsum(tmm_status status, tmm__xproduct *p, int part
     return status;
 }
 #endif
-/* src/tiledmm/kernels/simple/launch.h. LAUNCHERS of KERNEL GLOBAL, SHARED and REGISTER.
-   Uses: kernels/simple/, launch/, once/. Used by: once/kernels.h. */
+/* src/tiledmm/kernels/simple/launch.h. LAUNCHERS of KERNEL GLOBAL, SHARED and REGISTER. */
 #if defined(TMM_NAME) && !defined(TMM__PASS) && TMM__HOST
 /* Kernels are found by the tile that their names have. */
 #define TMM__NAMED(pass, name) +((name) == 8 || (name) == 16 || (name) == 32)
@@ -18768,8 +18654,7 @@ static inline void tmm__xregister_plan(const tmm__xproduct *p, const tmm__xkerne
     tmm__xtiles_plan(p, row, kernel, time, plan);
 }
 #endif
-/* src/tiledmm/kernels/pipelined/launch.h. LAUNCHER of KERNEL PIPELINED.
-   Uses: kernels/common/store.cuh, kernels/pipelined/, launch/, once/. Used by: once/kernels.h. */
+/* src/tiledmm/kernels/pipelined/launch.h. LAUNCHER of KERNEL PIPELINED. */
 #if defined(TMM_NAME) && !defined(TMM__PASS) && TMM__HOST && TMM__FAST && !TMM__IS_DOUBLE
 #define TMM__CHECK(pass, name, blocks, rows) 1 ? (rows):
 static_assert((TMM__PIPELINED_LIST(TMM__CHECK) 0) == 8,
@@ -18866,8 +18751,7 @@ static inline void tmm__xpipelined_plan(const tmm__xproduct *p, const tmm__xkern
 #endif
 }
 #endif
-/* src/tiledmm/kernels/tensor/launch.h. LAUNCHER of KERNEL TENSOR.
-   Uses: kernels/tensor/, launch/, once/. Used by: callers. */
+/* src/tiledmm/kernels/tensor/launch.h. LAUNCHER of KERNEL TENSOR. */
 #if defined(TMM_NAME) && !defined(TMM__PASS) && TMM__HOST && TMM__FAST
 #if !TMM__HALF_TENSOR
 static inline tmm_status tmm__xtensor_takes(const tmm__xproduct *p, const tmm__xkernel *row)
@@ -19058,8 +18942,7 @@ static inline tmm_status tmm__xtensor(const tmm__xproduct *p, const tmm__plan *p
 #endif
 #endif
 /* src/tiledmm/kernels/tensor_half/costs.h. COSTS of elements of 16 bits: what operands are copied, and what plans
-   have in common.
-   Uses: align.cuh, launch/product.h, once/. Used by: launch.h, thin_launch.h. */
+   have in common. */
 #if defined(TMM_NAME) && !defined(TMM__PASS) && TMM__HOST && TMM__HALF_TENSOR
 /* half_thin of once/tuning.h, in nanoseconds. KERNEL THIN HALF: the launch, a block, and each thin line by 128
    large ones that it stores alone; 64 k of 16, 64 and 128 thin lines, and off 16 bytes; from asking for a stage
@@ -19183,8 +19066,7 @@ static inline double tmm__xhalf_sum_time(const tmm__xproduct *p, double parts)
     return sum[0] + sum[1] * 4 * parts * p->M * p->N * p->batch;
 }
 #endif
-/* src/tiledmm/kernels/tensor_half/launch.h. PLAN and LAUNCHER of KERNEL TENSOR HALF.
-   Uses: kernels/common/finish.cuh, kernels/tensor_half/, launch/, once/. Used by: thin_launch.h. */
+/* src/tiledmm/kernels/tensor_half/launch.h. PLAN and LAUNCHER of KERNEL TENSOR HALF. */
 #if defined(TMM_NAME) && !defined(TMM__PASS) && TMM__HOST && TMM__HALF_TENSOR
 /* An instance of KERNEL TENSOR HALF. */
 typedef struct tmm__xhalf__instance {
@@ -19706,8 +19588,7 @@ static inline tmm_status tmm__xtensor(const tmm__xproduct *given, const tmm__pla
     return status;
 }
 #endif
-/* src/tiledmm/kernels/tensor_half/thin_launch.h. PLAN and LAUNCHER of KERNEL THIN HALF.
-   Uses: kernels/common/finish.cuh, kernels/tensor_half/, launch/, once/. Used by: launch.h. */
+/* src/tiledmm/kernels/tensor_half/thin_launch.h. PLAN and LAUNCHER of KERNEL THIN HALF. */
 #if defined(TMM_NAME) && !defined(TMM__PASS) && TMM__HOST && TMM__HALF_TENSOR
 /* A way to divide a product. */
 typedef struct tmm__xhalf__thin {
@@ -19973,8 +19854,7 @@ static inline tmm_status tmm__xhalf_thin(tmm__xproduct *p, const tmm__plan *plan
     return tmm__xsum(status, p, slices, partials, TMM__SUM_GROUPS);
 }
 #endif
-/* src/tiledmm/kernels/small/launch.h. PLAN and LAUNCHER of KERNEL SMALL.
-   Uses: kernel.cuh, sizes.h, launch/, once/. Used by: once/kernels.h. */
+/* src/tiledmm/kernels/small/launch.h. PLAN and LAUNCHER of KERNEL SMALL. */
 #if defined(TMM_NAME) && !defined(TMM__PASS) && TMM__HOST && TMM__FAST
 /* The first instance stands in where a device has little shared memory. */
 #define TMM__FIRST(pass, name, rows, cols) 1 ? (rows) * (cols):
@@ -20138,8 +20018,7 @@ static inline tmm_status tmm__xsmall(const tmm__xproduct *given, const tmm__plan
     return status;
 }
 #endif
-/* src/tiledmm/kernels/skinny/launch.h. LAUNCHER of KERNEL SKINNY.
-   Uses: kernel.cuh, sizes.h, launch/, once/. Used by: once/kernels.h, type/dispatch.h. */
+/* src/tiledmm/kernels/skinny/launch.h. LAUNCHER of KERNEL SKINNY. */
 #if defined(TMM_NAME) && !defined(TMM__PASS) && TMM__HOST && TMM__FAST
 /* Of other types than float, TMM_SKINNY is then a name for TMM_DIRECT. */
 static inline int tmm__xskinny_fits(const tmm__xproduct *p)
@@ -20277,8 +20156,7 @@ static inline tmm_status tmm__xskinny(const tmm__xproduct *given, const tmm__pla
 }
 #endif
 #endif
-/* src/tiledmm/kernels/outer/launch.h. PLAN and LAUNCHER of KERNEL OUTER.
-   Uses: kernel.cuh, sizes.h, launch/, once/. Used by: once/kernels.h. */
+/* src/tiledmm/kernels/outer/launch.h. PLAN and LAUNCHER of KERNEL OUTER. */
 #if defined(TMM_NAME) && !defined(TMM__PASS) && TMM__HOST && TMM__FAST
 /* An instance of KERNEL OUTER. */
 typedef struct tmm__xouter__instance {
@@ -20375,8 +20253,7 @@ static inline tmm_status tmm__xouter(const tmm__xproduct *given, const tmm__plan
                        dim3((unsigned)plan->threads), plan->bytes, arguments, p.stream);
 }
 #endif
-/* src/tiledmm/kernels/direct/launch.h. PLAN and LAUNCHER of KERNEL DIRECT.
-   Uses: kernel.cuh, sizes.h, launch/, once/. Used by: once/kernels.h. */
+/* src/tiledmm/kernels/direct/launch.h. PLAN and LAUNCHER of KERNEL DIRECT. */
 #if defined(TMM_NAME) && !defined(TMM__PASS) && TMM__HOST && TMM__FAST
 /* Lines of L1 that a load of a warp touches: `along` places in one direction, `step` elements from
    each other, for each of `across` in the other. Where places share lines in one direction, those
@@ -20517,8 +20394,7 @@ static inline tmm_status tmm__xdirect(const tmm__xproduct *given, const tmm__pla
                                 1 << c.cluster_log2, 0, 0, arguments, p.stream);
 }
 #endif
-/* src/tiledmm/kernels/narrow/launch.h. PLAN and LAUNCHER of KERNEL NARROW.
-   Uses: kernel.cuh, sizes.h, launch/, once/. Used by: once/kernels.h, type/dispatch.h. */
+/* src/tiledmm/kernels/narrow/launch.h. PLAN and LAUNCHER of KERNEL NARROW. */
 #if defined(TMM_NAME) && !defined(TMM__PASS) && TMM__HOST && TMM__FAST
 /* Can it compute this product? If not, TMM_NARROW is a name for other kernels: see
    tmm__xstands_for. */
@@ -20651,9 +20527,7 @@ static inline tmm_status tmm__xnarrow(const tmm__xproduct *given, const tmm__pla
 }
 #endif
 #endif
-/* src/tiledmm/kernels/tensor_float/launch.h. LAUNCHER of floats on tensor cores.
-   Uses: kernels/common/finish.cuh, kernels/tensor_float/, launch/, once/.
-   Used by: thin_launch.h. */
+/* src/tiledmm/kernels/tensor_float/launch.h. LAUNCHER of floats on tensor cores. */
 #if defined(TMM_NAME) && !defined(TMM__PASS) && TMM__HOST && TMM__FAST && TMM__FLOAT_TENSOR
 #ifndef TMM__FLOAT_ONCE
 enum {
@@ -21163,8 +21037,7 @@ static inline void tmm__xhalves(const tmm_prepared *const *prepared, long long K
 }
 #endif
 /* src/tiledmm/kernels/tensor_float/thin_launch.h. LAUNCHER of floats on tensor cores where one operand is
-   thin; the choice between that and the others.
-   Uses: kernels/common/finish.cuh, kernels/tensor_float/, launch/, once/. Used by: callers. */
+   thin; the choice between that and the others. */
 #if defined(TMM_NAME) && !defined(TMM__PASS) && TMM__HOST && TMM__FAST && TMM__FLOAT_TENSOR
 #ifndef TMM__FLOAT_ONCE
 /* The instances of KERNEL THIN FLOAT, for hooks and plans, follow all others. */
@@ -21427,8 +21300,7 @@ static inline size_t tmm__xconverted_bytes(const tmm__xproduct *p, const tmm__pl
 }
 #endif
 /* src/tiledmm/kernels/tensor_int8/tables.h. What KERNEL TENSOR INT8 must know of its moduli; its
-   workspace.
-   Uses: types.cuh, launch/hooks.h, once/. Used by: launch.h. */
+   workspace. */
 #if defined(TMM_NAME) && !defined(TMM__PASS) && TMM__HOST && TMM__FAST && TMM__DOUBLE_TENSOR && \
     !defined(TMM__DOUBLE_ONCE)
 /* Pairwise coprime, the largest there are. The product of the first 13 has 102.5 bits, of 14 110.2,
@@ -21652,9 +21524,7 @@ static inline void tmm__int8_parts(long long *M, long long *N, long long *K, int
     }
 }
 #endif
-/* src/tiledmm/kernels/tensor_int8/launch.h. LAUNCHER of KERNEL TENSOR INT8.
-   Uses: kernels/common/finish.cuh, kernels/tensor_int8/, launch/, once/.
-   Used by: once/kernels.h. */
+/* src/tiledmm/kernels/tensor_int8/launch.h. LAUNCHER of KERNEL TENSOR INT8. */
 #if defined(TMM_NAME) && !defined(TMM__PASS) && TMM__HOST && TMM__FAST
 static inline tmm_status tmm__xint8_takes(const tmm__xproduct *p, const tmm__xkernel *row)
 {
@@ -22084,8 +21954,7 @@ static inline size_t tmm__xconverted_bytes(const tmm__xproduct *p, const tmm__pl
 }
 #endif
 #endif
-/* src/tiledmm/type/after.h. The epilogue of a call: its arguments, checked, as kernels take them.
-   Uses: once/. Used by: cpu.h, dispatch.h. */
+/* src/tiledmm/type/after.h. The epilogue of a call: its arguments, checked, as kernels take them. */
 #if defined(TMM_NAME) && !defined(TMM__PASS) && TMM__HOST && defined(TMM_WITH_EPILOGUE)
 /* A bias of `count` elements, or D. An error if C has an element of it. */
 static inline tmm_status tmm__xcheck_apart(const char *name, const tmm__area *X, long long stride,
@@ -22159,8 +22028,7 @@ static inline tmm_status tmm__xset_after(tmm__after *after, const tmm_epilogue *
     return TMM_OK;
 }
 #endif
-/* src/tiledmm/type/choose.h. CHOICE: the rule of TMM_AUTO.
-   Uses: kernels/common/finish.cuh, launch/, once/. Used by: type/, callers. */
+/* src/tiledmm/type/choose.h. CHOICE: the rule of TMM_AUTO. */
 #if defined(TMM_NAME) && !defined(TMM__PASS) && TMM__HOST
 /* A kernel that is left out of this program. */
 static inline tmm_status tmm__xleft_out(const tmm__xproduct *p, const tmm__xkernel *row)
@@ -22291,10 +22159,7 @@ TMM_API tmm_kernel tmm__xgemm_choice(long long M, long long N, long long K, long
     return tmm__xchoice(&p, batch, TMM__ASKED_TENSOR);
 }
 #endif
-/* src/tiledmm/type/dispatch.h. tmm_?gemm and its kin: checks, choice, launch.
-   Uses: kernels/common/finish.cuh, kernels/narrow/launch.h, kernels/skinny/launch.h, launch/,
-   once/, after.h, choose.h.
-   Used by: type/, callers. */
+/* src/tiledmm/type/dispatch.h. tmm_?gemm and its kin: checks, choice, launch. */
 #if defined(TMM_NAME) && !defined(TMM__PASS) && TMM__HOST
 /* Do products of a batch overlap in C? Rows of two products, s apart, overlap if these begin less
    than N elements from each other. Looks at 4096 values of s at most. */
@@ -22552,8 +22417,7 @@ TMM_API tmm_status tmm__xgemm(tmm_op opA, tmm_op opB, long long M, long long N, 
                            stream);
 }
 #endif
-/* src/tiledmm/type/explain.h. What TMM_AUTO compares, in words.
-   Uses: kernels/common/finish.cuh, launch/, once/, choose.h, dispatch.h. Used by: callers. */
+/* src/tiledmm/type/explain.h. What TMM_AUTO compares, in words. */
 #if defined(TMM_NAME) && !defined(TMM__PASS) && TMM__HOST
 /* What a launch by a plan has to do, for its bound: see there. */
 static inline tmm__load tmm__xplanned(const tmm__xproduct *p, const tmm__plan *plan)
@@ -22675,8 +22539,7 @@ TMM_API tmm_status tmm__xgemm_explain(tmm_kernel kernel, tmm_op opA, tmm_op opB,
 }
 #endif
 /* src/tiledmm/type/prepared.h. Products on tensor cores whose operands are converted once: of float
-   in halves, of double in residues.
-   Uses: kernels/common/finish.cuh, launch/, once/, dispatch.h. Used by: callers. */
+   in halves, of double in residues. */
 #if defined(TMM_NAME) && !defined(TMM__PASS) && TMM__HOST && \
     (TMM__FLOAT_TENSOR || TMM__DOUBLE_TENSOR)
 TMM_API tmm_status tmm__xgemm_prepare_memory(long long lines, long long K, size_t *bytes)
@@ -22872,9 +22735,7 @@ TMM_API tmm_status tmm__xgemm_tensor(tmm_op opA, tmm_op opB, long long M, long l
     return status;
 }
 #endif
-/* src/tiledmm/type/host_layer.h. HOST LAYER: products from host memory.
-   Uses: host/, kernels/common/finish.cuh, launch/, once/, choose.h, dispatch.h.
-   Used by: callers. */
+/* src/tiledmm/type/host_layer.h. HOST LAYER: products from host memory. */
 #if defined(TMM_NAME) && !defined(TMM__PASS) && TMM__HOST
 TMM_API tmm_status tmm__xmatmul(long long M, long long N, long long K, const TMM_TYPE *A,
                                 const TMM_TYPE *B, TMM_OUT *C)
@@ -23126,8 +22987,7 @@ TMM_API tmm_status tmm__xgemm_multi(tmm_op opA, tmm_op opB, long long M, long lo
 }
 #endif /* TMM__HOST_LAYER */
 #endif
-/* src/tiledmm/type/cpu.h. CPU REFERENCE.
-   Uses: kernels/common/finish.cuh, launch/product.h, once/, after.h. Used by: syrk.h, callers. */
+/* src/tiledmm/type/cpu.h. CPU REFERENCE. */
 #if defined(TMM_NAME) && !defined(TMM__PASS) && TMM__HOST
 #ifdef TMM_WITH_EPILOGUE
 /* x = alpha op(A) op(B) + beta C of an element, with what comes after it. */
@@ -23290,8 +23150,7 @@ TMM_API tmm_status tmm__xgemm_openmp(tmm_op opA, tmm_op opB, long long M, long l
 #endif
 }
 #endif
-/* src/tiledmm/type/syrk.h. tmm_?syrk and its kin: C = alpha op(A) op(A)^T + beta C, half of the work.
-   Uses: kernels/common/, launch/, once/, type/. Used by: callers. */
+/* src/tiledmm/type/syrk.h. tmm_?syrk and its kin: C = alpha op(A) op(A)^T + beta C, half of the work. */
 #if defined(TMM_NAME) && !defined(TMM__PASS) && TMM__HOST && defined(TMM_WITH_SYRK)
 /* Has this kernel a schedule for the tiles of a triangle? */
 static inline int tmm__xhas_triangles(tmm_kernel kernel)
@@ -23529,8 +23388,7 @@ TMM_API tmm_status tmm__xsyrk_cpu(tmm_fill fill, tmm_op op, long long N, long lo
     return TMM_OK;
 }
 #endif
-/* src/tiledmm/type/end.h. Names of a type are undone.
-   Uses: nothing. Used by: type/begin.h. */
+/* src/tiledmm/type/end.h. Names of a type are undone. */
 #if defined(TMM_NAME) && !defined(TMM__PASS)
 #if TMM__FLOAT_TENSOR /* what types on tensor cores share, the first of them makes */
 #define TMM__FLOAT_ONCE
@@ -23566,8 +23424,7 @@ TMM_API tmm_status tmm__xsyrk_cpu(tmm_fill fill, tmm_op op, long long N, long lo
 #undef TMM_EPILOGUE
 #endif
 #endif
-/* src/tiledmm/ready_made.h. READY-MADE: float, double and int; half and bfloat16 on request.
-   Uses: once/. Used by: callers. */
+/* src/tiledmm/ready_made.h. READY-MADE: float, double and int; half and bfloat16 on request. */
 #if !defined(TMM__PASS) && !defined(TMM__READY_MADE)
 #define TMM__READY_MADE
 #ifndef TMM_NO_READY_MADE
@@ -23617,8 +23474,7 @@ TMM_API tmm_status tmm__xsyrk_cpu(tmm_fill fill, tmm_op op, long long N, long lo
 #undef TMM_EPILOGUE
 #endif
 #endif
-/* src/tiledmm/once/give_back.h. Macros of the caller are as they were.
-   Uses: once/set_aside.h. Used by: callers. */
+/* src/tiledmm/once/give_back.h. Macros of the caller are as they were. */
 #if !defined(TMM__PASS) && !defined(TMM__MAKING_READY) && !defined(__CUDACC_RTC__)
 TMM__WORDS(TMM__POP)
 #if TMM__HOST && defined(__GNUC__)
