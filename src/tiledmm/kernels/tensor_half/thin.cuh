@@ -359,7 +359,7 @@ TMM__DEVICE void tmm__half_thin_boxes(const tmm__half_thin_job *job, const tmm__
     for (int step = 0; step < here->steps; step++, tmm__half_thin_next(job, here)) {
         const unsigned barrier = fulls + 8 * here->stage, to = base + here->stage * job->stage;
         const int k = (here->first + step) * 64;
-        if (threadIdx.x % 32 != 0) continue;
+        if (!tmm__elected()) continue;
         tmm__half_thin_wait(fulls + 8 * (int)TMM__HALF_THIN_STAGES, here, 1);
         tmm__barrier_expect(barrier, job->expected);
         if (job->plain[0].rows > 0) {
