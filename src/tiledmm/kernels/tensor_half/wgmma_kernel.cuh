@@ -67,7 +67,7 @@ TMM_KERNEL void __launch_bounds__(128 + 2 * TMM__HALF_WGMMA_ROWS, 1)
     const unsigned stages = base + skip;
     const unsigned fulls = (unsigned)__cvta_generic_to_shared(full);
     const unsigned empties = (unsigned)__cvta_generic_to_shared(empty);
-    const int lane = threadIdx.x % 32, cluster = job.cluster;
+    const int cluster = job.cluster;
     const int rank = blockIdx.x % cluster, count = gridDim.x / cluster;
     int stage = 0;
     unsigned parity = 0;
