@@ -16798,7 +16798,7 @@ TMM_KERNEL void __launch_bounds__(384, 1) tmm__gemm_float_thin(const tmm__thin_j
             }
 #if TMM__WGMMA
             tmm__barrier_arrive_copied(fulls + 8 * stage);
-            if (self < 32 && tmm__elected()) {
+            if (self == 0) {
                 tmm__barrier_expect(fulls + 8 * stage, STAGE);
                 tmm__copy_bulk((unsigned)__cvta_generic_to_shared(planes + stage * STAGE), from,
                                STAGE, fulls + 8 * stage);
@@ -17820,8 +17820,7 @@ TMM_KERNEL void __launch_bounds__(384, 1)
     tmm__cluster_wait();
     if (threadIdx.x < 128) {
         asm volatile("setmaxnreg.dec.sync.aligned.u32 40;");
-        if (threadIdx.x < 32 && tmm__elected())
-            tmm__int8_copy(&job, units, stages, fulls, empties);
+        if (threadIdx.x == 0) tmm__int8_copy(&job, units, stages, fulls, empties);
     } else {
         asm volatile("setmaxnreg.inc.sync.aligned.u32 232;");
         tmm__int8_multiply(&job, units, stages, fulls, empties);

@@ -210,7 +210,7 @@ TMM_KERNEL void __launch_bounds__(384, 1) tmm__gemm_float_thin(const tmm__thin_j
             }
 #if TMM__WGMMA
             tmm__barrier_arrive_copied(fulls + 8 * stage);
-            if (self < 32 && tmm__elected()) {
+            if (self == 0) {
                 tmm__barrier_expect(fulls + 8 * stage, STAGE);
                 tmm__copy_bulk((unsigned)__cvta_generic_to_shared(planes + stage * STAGE), from,
                                STAGE, fulls + 8 * stage);

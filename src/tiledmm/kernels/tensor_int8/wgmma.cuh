@@ -210,8 +210,7 @@ TMM_KERNEL void __launch_bounds__(384, 1)
     tmm__cluster_wait();
     if (threadIdx.x < 128) {
         asm volatile("setmaxnreg.dec.sync.aligned.u32 40;");
-        if (threadIdx.x < 32 && tmm__elected())
-            tmm__int8_copy(&job, units, stages, fulls, empties);
+        if (threadIdx.x == 0) tmm__int8_copy(&job, units, stages, fulls, empties);
     } else {
         asm volatile("setmaxnreg.inc.sync.aligned.u32 232;");
         tmm__int8_multiply(&job, units, stages, fulls, empties);
