@@ -8766,6 +8766,16 @@ TMM__DEVICE void tmm__barrier_wait(unsigned barrier, unsigned parity)
     } while (!done);
 }
 
+/* Is this the one thread of a whole warp that shall copy (PTX ISA 9.7, "elect.sync")? Of a thread found by its
+   number ptxas does not know that it is alone: it puts each bulk copy into a loop over lanes. */
+TMM__DEVICE bool tmm__elected(void)
+{
+    unsigned elected;
+    asm volatile("{\n.reg .pred p;\nelect.sync _|p, 0xffffffff;\nselp.u32 %0, 1, 0, p;\n}"
+                 : "=r"(elected));
+    return elected != 0;
+}
+
 /* Copies bytes, a multiple of 16, to shared memory; the barrier counts them (PTX ISA 9.7,
    "cp.async.bulk"). */
 TMM__DEVICE void tmm__copy_bulk(unsigned shared, const void *global, unsigned bytes,
@@ -12476,7 +12486,7 @@ TMM__DEVICE void tmm__xhalf_send_box(const tmm__half_map *map, unsigned box, int
 {
     asm volatile("fence.proxy.async.shared::cta;" ::: "memory");
     __syncwarp();
-    if (threadIdx.x % 32 == 0) tmm__half_box_out(map, box, col, row, product);
+    if (tmm__elected()) tmm__half_box_out(map, box, col, row, product);
 }
 
 /* Stores alpha sum by TMA: 16 rows from `row` on, by a warp. Its 4 KB of shared memory hold two boxes: one
@@ -12508,7 +12518,7 @@ TMM__DEVICE void tmm__xhalf_store_boxes(const tmm__half_map *map, const tmm__hal
         }
 #pragma unroll
         for (int i = 0; i < SUMS; i++) x[i] = __fmaf_rn(alpha, x[i], 0.0f);
-        if (threadIdx.x % 32 == 0) tmm__half_boxes_wait(one || part == 0);
+        if (tmm__elected()) tmm__half_boxes_wait(one || part == 0);
         __syncwarp();
 #pragma unroll
         for (int n = 0; n < SUMS; n += 16) tmm__xhalf_to_box((place ^ n * 4) + box, &x[n]);
@@ -12712,7 +12722,7 @@ TMM__DEVICE void tmm__xhalf_more_way(const tmm__half_map *map, const tmm__half_j
 #ifdef TMM_WITH_SYRK
     if (job->triangle == TMM__LOWER && last > row + 16) last = row + 16;
 #endif
-    if (threadIdx.x % 32 == 0) TMM__HALF_BOXES_WAIT(0);
+    if (tmm__elected()) TMM__HALF_BOXES_WAIT(0);
     __syncwarp();
     if (at->col < last && terms < 0 && (job->beta != 0 || of_D))
         tmm__xhalf_ask_piece(job, C, at->product, row, at->col, of_D, own, 0);
@@ -12766,7 +12776,7 @@ TMM__DEVICE void tmm__xhalf_more_way(const tmm__half_map *map, const tmm__half_j
             tmm__xhalf_to_box(box + (tmm__xhalf_box_place(lane) ^ half), x);
             if (WIDE || p == 1) {
                 tmm__xhalf_send_box(map, box, row, first, product);
-                if (lane == 0) TMM__HALF_BOXES_WAIT(1); /* the other box has been read */
+                if (tmm__elected()) TMM__HALF_BOXES_WAIT(1); /* the other box has been read */
                 __syncwarp();
             }
             const unsigned other = own + (WIDE ? 1 - p : (here + 32 - at->col) / 64 % 2) * 2048;
@@ -12925,7 +12935,7 @@ TMM_KERNEL void __launch_bounds__(128 + 2 * TMM__HALF_WGMMA_ROWS, 1)
     const unsigned stages = base + skip;
     const unsigned fulls = (unsigned)__cvta_generic_to_shared(full);
     const unsigned empties = (unsigned)__cvta_generic_to_shared(empty);
-    const int lane = threadIdx.x % 32, cluster = job.cluster;
+    const int cluster = job.cluster;
     const int rank = blockIdx.x % cluster, count = gridDim.x / cluster;
     int stage = 0;
     unsigned parity = 0;
@@ -12946,38 +12956,42 @@ TMM_KERNEL void __launch_bounds__(128 + 2 * TMM__HALF_WGMMA_ROWS, 1)
         const int width = FEWER == COLS ? (int)COLS : job.width;
         const int bytes = job.turned_B || FEWER == COLS ? (int)STAGE : (ROWS + width) * 128;
         const int mine = cluster == 1 ? 2 : 1, first = cluster == 1 ? 0 : rank; /* halves of B */
-        for (int item = blockIdx.x / cluster; threadIdx.x == 0 && item < job.items; item += count) {
-            const tmm__half_item at = tmm__half_find(&job, item, rank);
-            tmm__wait_for_previous(); /* nothing of memory is read or written before */
-            const int zA = at.product * job.next_A, zB = at.product * job.next_B;
-            for (int step = 0; step < at.steps; step++) {
-                const unsigned to = stages + stage * STAGE, barrier = fulls + 8 * stage;
-                const int k = (at.first + step) * 64;
-                tmm__barrier_wait(empties + 8 * stage, parity ^ 1); /* at once, the first time */
-                tmm__barrier_expect(barrier, bytes);
-                if (job.turned_A) {
-                    for (int i = 0; i < ROWS / 64; i++)
-                        tmm__half_box(to + i * 8192, &map_A, at.row + i * 64, k, zA, barrier, 1);
-                } else {
-                    tmm__half_box(to, &map_A, k, at.row, zA, barrier, 1);
+        if (threadIdx.x < 32 && tmm__elected())
+            for (int item = blockIdx.x / cluster; item < job.items; item += count) {
+                const tmm__half_item at = tmm__half_find(&job, item, rank);
+                tmm__wait_for_previous(); /* nothing of memory is read or written before */
+                const int zA = at.product * job.next_A, zB = at.product * job.next_B;
+                for (int step = 0; step < at.steps; step++) {
+                    const unsigned to = stages + stage * STAGE, barrier = fulls + 8 * stage;
+                    const int k = (at.first + step) * 64;
+                    tmm__barrier_wait(empties + 8 * stage,
+                                      parity ^ 1); /* at once, the first time */
+                    tmm__barrier_expect(barrier, bytes);
+                    if (job.turned_A) {
+                        for (int i = 0; i < ROWS / 64; i++)
+                            tmm__half_box(to + i * 8192, &map_A, at.row + i * 64, k, zA, barrier,
+                                          1);
+                    } else {
+                        tmm__half_box(to, &map_A, k, at.row, zA, barrier, 1);
+                    }
+                    for (int half = first; half < first + mine; half++) {
+                        const unsigned toB = to + ROWS * 128 + half * (COLS * 64);
+                        const int col = at.col + half * (COLS / 2);
+                        for (int i = 0; by_k && job.turned_B && i < COLS / 64; i++)
+                            tmm__half_box(to + ROWS * 128 + i * 8192 + half * 4096, &map_B,
+                                          at.col + i * 64, k + half * 32, zB, barrier,
+                                          (1 << cluster) - 1);
+                        for (int i = 0; !by_k && job.turned_B && i < COLS / 128; i++)
+                            tmm__half_box(toB + i * 8192, &map_B, col + i * 64, k, zB, barrier,
+                                          (1 << cluster) - 1);
+                        if (!job.turned_B)
+                            tmm__half_box(to + ROWS * 128 + half * (width * 64), &map_B, k,
+                                          at.col + half * (width / 2), zB, barrier,
+                                          (1 << cluster) - 1);
+                    }
+                    if (++stage == STAGES) stage = 0, parity ^= 1;
                 }
-                for (int half = first; half < first + mine; half++) {
-                    const unsigned toB = to + ROWS * 128 + half * (COLS * 64);
-                    const int col = at.col + half * (COLS / 2);
-                    for (int i = 0; by_k && job.turned_B && i < COLS / 64; i++)
-                        tmm__half_box(to + ROWS * 128 + i * 8192 + half * 4096, &map_B,
-                                      at.col + i * 64, k + half * 32, zB, barrier,
-                                      (1 << cluster) - 1);
-                    for (int i = 0; !by_k && job.turned_B && i < COLS / 128; i++)
-                        tmm__half_box(toB + i * 8192, &map_B, col + i * 64, k, zB, barrier,
-                                      (1 << cluster) - 1);
-                    if (!job.turned_B)
-                        tmm__half_box(to + ROWS * 128 + half * (width * 64), &map_B, k,
-                                      at.col + half * (width / 2), zB, barrier, (1 << cluster) - 1);
-                }
-                if (++stage == STAGES) stage = 0, parity ^= 1;
             }
-        }
     } else {
         if (ROWS == 192)
             asm volatile("setmaxnreg.inc.sync.aligned.u32 152;");
@@ -13021,12 +13035,12 @@ TMM_KERNEL void __launch_bounds__(128 + 2 * TMM__HALF_WGMMA_ROWS, 1)
                 begin = COLS;
             }
             if (!PLAIN && (FEWER == COLS ? begin == 0 : begin < job.width)) {
-                if (lane == 0) TMM__HALF_BOXES_WAIT(0);
+                if (tmm__elected()) TMM__HALF_BOXES_WAIT(0);
                 tmm__xhalf_store(&job, C, (float *)(tmm__memory + skip + own), sum, &at, warp,
                                  begin, COLS);
             }
         }
-        if (lane == 0) TMM__HALF_BOXES_WAIT(0);
+        if (tmm__elected()) TMM__HALF_BOXES_WAIT(0);
     }
     __syncwarp();
     if (cluster > 1) TMM__CLUSTER_MEETS(); /* no block leaves while others may arrive there */
@@ -13390,11 +13404,11 @@ TMM__DEVICE void tmm__half_thin_boxes(const tmm__half_thin_job *job, const tmm__
 {
     const int zL = (int)blockIdx.y * job->next_large, zT = (int)blockIdx.y * job->next_thin;
     const int line0 = here->line0, thin0 = here->thin0;
+    if (!tmm__elected()) return; /* the same thread for each tile: only its place is kept */
 #pragma unroll 1
     for (int step = 0; step < here->steps; step++, tmm__half_thin_next(job, here)) {
         const unsigned barrier = fulls + 8 * here->stage, to = base + here->stage * job->stage;
         const int k = (here->first + step) * 64;
-        if (threadIdx.x % 32 != 0) continue;
         tmm__half_thin_wait(fulls + 8 * (int)TMM__HALF_THIN_STAGES, here, 1);
         tmm__barrier_expect(barrier, job->expected);
         if (job->plain[0].rows > 0) {
@@ -15716,7 +15730,7 @@ TMM_KERNEL void __launch_bounds__(384, 1) tmm__gemm_float_wgmma(const tmm__float
         if (threadIdx.x >= 32) {
             tmm__xwgmma_scale_range(&job, threadIdx.x - 32, scales_lowest, scales_highest);
             asm volatile("bar.arrive 1, 352;" ::: "memory");
-        } else if (threadIdx.x == 0) {
+        } else if (tmm__elected()) {
             if (job.instance == TMM__WGMMA_1(TMM__WGMMA_)) {
                 TMM__WGMMA_1(tmm__xwgmma_copy_)(&job, tmm__memory + skip, fulls, empties);
             } else {
