@@ -560,7 +560,7 @@ TMM__EPILOGUE(tmm_bsepilogue, float)
     _(A) _(ACROSS) _(AHEAD) _(ALIGNED_ROWS) _(ALIGNS) _(ALONG) _(ALONG_K) _(ANY) _(AREA) \
     _(AT_ONCE) _(As) _(B) _(BFLOAT16) _(BLOCK) _(BLOCKS_A) _(BLOCKS_B) _(BYTES) _(Bs) _(C) \
     _(CLUSTER) _(COLS) _(COPIES) _(COPY_AT) _(COUNT) _(D) _(DEEP) _(DEPTH) _(DOUBTFUL) \
-    _(DOUBTFUL_SMALL) _(DOWN) _(EDGE) _(END) _(FEWER) _(FEWEST) _(FIRST) _(FLOAT) _(FLUSH) \
+    _(DOUBTFUL_SMALL) _(DOWN) _(EDGE) _(END) _(FEWER) _(FIRST) _(FLOAT) _(FLUSH) \
     _(FOURS) _(GRAIN) _(GROUPS) _(HALF) _(HALVES) _(K) _(K_GROUPS) _(L) _(LANES) _(LAST) _(LDA) \
     _(LDB) _(LDC) _(LDS) _(LINES) _(LINES_A) _(LINES_B) _(LINES_M) _(LINES_N) _(LIST) _(M) \
     _(MATRICES) _(N) _(P) _(PAIRS) _(PART) _(PASSES) _(PASSES_A) _(PIECES) _(PITCH) _(PITCH_A) \
@@ -615,7 +615,6 @@ TMM__WORDS(TMM__PUSH)
 #undef EDGE
 #undef END
 #undef FEWER
-#undef FEWEST
 #undef FIRST
 #undef FLOAT
 #undef FLUSH
@@ -3241,12 +3240,11 @@ static inline tmm_status tmm__blame_operand(const tmm__operands *o, tmm_status s
 
 /* Value number 1, 2, ... of this pass's instance: (TMM__SMALL_LIST(TMM__VALUE_2) 0) is its
    columns. */
-#define TMM__HEAD(a, ...)                         a
-#define TMM__VALUE_1(pass, name, ...)             TMM__PASS == pass ? TMM__HEAD(__VA_ARGS__, 0):
-#define TMM__VALUE_2(pass, name, a, ...)          TMM__PASS == pass ? TMM__HEAD(__VA_ARGS__, 0):
-#define TMM__VALUE_3(pass, name, a, b, ...)       TMM__PASS == pass ? TMM__HEAD(__VA_ARGS__, 0):
-#define TMM__VALUE_4(pass, name, a, b, c, ...)    TMM__PASS == pass ? TMM__HEAD(__VA_ARGS__, 0):
-#define TMM__VALUE_5(pass, name, a, b, c, d, ...) TMM__PASS == pass ? TMM__HEAD(__VA_ARGS__, 0):
+#define TMM__HEAD(a, ...)                      a
+#define TMM__VALUE_1(pass, name, ...)          TMM__PASS == pass ? TMM__HEAD(__VA_ARGS__, 0):
+#define TMM__VALUE_2(pass, name, a, ...)       TMM__PASS == pass ? TMM__HEAD(__VA_ARGS__, 0):
+#define TMM__VALUE_3(pass, name, a, b, ...)    TMM__PASS == pass ? TMM__HEAD(__VA_ARGS__, 0):
+#define TMM__VALUE_4(pass, name, a, b, c, ...) TMM__PASS == pass ? TMM__HEAD(__VA_ARGS__, 0):
 
 /* The name of this pass's instance: TMM__INSTANCE(gemm_small_, SMALL) is tmm_sgemm_small_16x32 in
    pass 2 of float. Only where both numbers are the same does TMM__SAME_ put a second argument. */
@@ -11938,17 +11936,16 @@ TMM_KERNEL void __launch_bounds__(tmm__half_threads, TMM__HALF_BLOCKS)
    for. Tiles of 192 rows store alpha A B by TMA, and nothing else: their threads have few registers. Of the last
    one's 256 columns they have room for 224. */
 #ifndef TMM__HALF_WGMMA_LIST
-#define TMM__HALF_WGMMA_LIST(_)          \
-    _(1, 128x256, 128, 256, 4, 224, 208) \
-    _(2, 128x128, 128, 128, 6, 128, 128) \
-    _(3, 128x192, 128, 192, 4, 160, 160) \
-    _(4, 192x192, 192, 192, 4, 192, 192) \
-    _(5, 192x224, 192, 256, 3, 224, 224)
+#define TMM__HALF_WGMMA_LIST(_)     \
+    _(1, 128x256, 128, 256, 4, 224) \
+    _(2, 128x128, 128, 128, 6, 128) \
+    _(3, 128x192, 128, 192, 4, 160) \
+    _(4, 192x192, 192, 192, 4, 192) \
+    _(5, 192x224, 192, 256, 3, 224)
 #define TMM__HALF_WGMMA_ROWS   (TMM__HALF_WGMMA_LIST(TMM__VALUE_1) 0)
 #define TMM__HALF_WGMMA_COLS   (TMM__HALF_WGMMA_LIST(TMM__VALUE_2) 0)
 #define TMM__HALF_WGMMA_STAGES (TMM__HALF_WGMMA_LIST(TMM__VALUE_3) 0)
 #define TMM__HALF_WGMMA_FEWER  (TMM__HALF_WGMMA_LIST(TMM__VALUE_4) 0)
-#define TMM__HALF_WGMMA_FEWEST (TMM__HALF_WGMMA_LIST(TMM__VALUE_5) 0)
 /* Two blocks of a cluster copy half of B each: lines; or, if B does not lie along k and half of its columns
    are no whole boxes of 64, half of the k. */
 #define TMM__HALF_WGMMA_BY_K(cols) ((cols) % 128 != 0)
@@ -12115,10 +12112,6 @@ TMM__DEVICE void tmm__half_boxes_wait(bool first)
             TMM__HALF_MULTIPLY("224", TMM__H64_TO_100 TMM__TEN(10) "%110, %111", "112", "113",     \
                                type, ta, tb, TMM__H64(0), TMM__H16(64), TMM__H16(80),              \
                                TMM__H16(96));                                                      \
-        else if (cols == 208)                                                                      \
-            TMM__HALF_MULTIPLY("208", TMM__H64_TO_100 "%100, %101, %102, %103", "104", "105",      \
-                               type, ta, tb, TMM__H64(0), TMM__H16(64), TMM__H16(80), TMM__H4(96), \
-                               TMM__H4(100));                                                      \
         else if (cols == 192)                                                                      \
             TMM__HALF_MULTIPLY("192",                                                              \
                                TMM__H64_NAMES TMM__TEN(6) TMM__TEN(7)                              \
@@ -12879,13 +12872,10 @@ static_assert(TMM__HALF_WGMMA_ROWS == 192
                         (TMM__HALF_WGMMA_COLS == 128 || TMM__HALF_WGMMA_COLS == 192 ||
                          TMM__HALF_WGMMA_COLS == 256),
               "TMM__HALF_WGMMA_LIST: a tile has 128 x 128, 192 or 256, 192 x 192 or 256");
-static_assert(
-    TMM__HALF_WGMMA_COLS == 256
-        ? TMM__HALF_WGMMA_FEWER == 224 &&
-              TMM__HALF_WGMMA_FEWEST == (TMM__HALF_WGMMA_ROWS == 192 ? 224 : 208)
-        : TMM__HALF_WGMMA_FEWEST == TMM__HALF_WGMMA_FEWER &&
-              (TMM__HALF_WGMMA_FEWER == TMM__HALF_WGMMA_COLS || TMM__HALF_WGMMA_FEWER == 160),
-    "TMM__HALF_WGMMA_LIST: fewer columns are 160 of 192, 224 and 208 of 256, with 192 rows 224");
+static_assert(TMM__HALF_WGMMA_COLS == 256
+                  ? TMM__HALF_WGMMA_FEWER == 224
+                  : TMM__HALF_WGMMA_FEWER == TMM__HALF_WGMMA_COLS || TMM__HALF_WGMMA_FEWER == 160,
+              "TMM__HALF_WGMMA_LIST: fewer columns are 160 of 192, and 224 of 256");
 static_assert(TMM__HALF_WGMMA_STAGES >= 2 && tmm__half_wgmma_bytes <= 227 * 1024 - 256,
               "TMM__HALF_WGMMA_LIST: stages must be 2 at least, and fit into 227 KB");
 #define TMM__HALF_SUM_OF(cols, turned_A, turned_B)                                                \
@@ -12924,7 +12914,6 @@ TMM_KERNEL void __launch_bounds__(128 + 2 * TMM__HALF_WGMMA_ROWS, 1)
         COLS = TMM__HALF_WGMMA_COLS,
         STAGES = TMM__HALF_WGMMA_STAGES,
         FEWER = TMM__HALF_WGMMA_FEWER,
-        FEWEST = TMM__HALF_WGMMA_FEWEST,
         STAGE = (ROWS + COLS) * 128
     };
     const bool by_k = TMM__HALF_WGMMA_BY_K(COLS);
@@ -13020,10 +13009,8 @@ TMM_KERNEL void __launch_bounds__(128 + 2 * TMM__HALF_WGMMA_ROWS, 1)
             /* An instruction has a constant number of columns, so the loop stands there for each. */
             if (FEWER == COLS || (!PLAIN && job.width == COLS))
                 TMM__HALF_SUM(COLS);
-            else if (FEWEST == FEWER || job.width == FEWER)
-                TMM__HALF_SUM(FEWER);
             else
-                TMM__HALF_SUM(FEWEST);
+                TMM__HALF_SUM(FEWER);
             const int way = PLAIN ? (int)TMM__HALF_BY_BOXES : tmm__xhalf_by_boxes(&job, &at, COLS);
             int begin = 0; /* of the columns that threads store */
             if (way == TMM__HALF_MORE) {
@@ -19131,8 +19118,8 @@ typedef struct tmm__xhalf__wgmma {
 
 static inline const tmm__xhalf__wgmma *tmm__xhalf_wgmma(int n)
 {
-#define TMM__ROW(pass, name, rows, cols, stages, fewer, fewest) \
-    {rows, cols, TMM__HALF_WGMMA_BYTES(rows, cols, stages),     \
+#define TMM__ROW(pass, name, rows, cols, stages, fewer)     \
+    {rows, cols, TMM__HALF_WGMMA_BYTES(rows, cols, stages), \
      (const void *)TMM_FN(gemm_half_wgmma_##name)},
     static const tmm__xhalf__wgmma instances[] = {TMM__HALF_WGMMA_LIST(TMM__ROW)};
 #undef TMM__ROW
@@ -19143,13 +19130,12 @@ static inline const tmm__xhalf__wgmma *tmm__xhalf_wgmma(int n)
 /* Numbers of plans: mma.sync, by copies of operands off 16 bytes, wgmma, KERNEL THIN HALF. */
 enum { TMM__HALF_COPIED = 4, TMM__HALF_WGMMA_FIRST = 8, TMM__HALF_THIN_FIRST = 32 };
 /* Ways to take an instance by wgmma: its number, the blocks of a cluster, and columns of a tile. */
-enum { TMM__HALF_WAYS = 16 };
+enum { TMM__HALF_WAYS = 14 };
 static const int tmm__half_ways[TMM__HALF_WAYS][3] = {{0, 2, 256}, {1, 2, 128}, {2, 2, 192},
                                                       {0, 1, 256}, {1, 1, 128}, {2, 1, 192},
-                                                      {0, 2, 208}, {0, 2, 224}, {2, 2, 160},
-                                                      {0, 1, 208}, {0, 1, 224}, {2, 1, 160},
-                                                      {3, 2, 192}, {3, 1, 192}, {4, 2, 224},
-                                                      {4, 1, 224}};
+                                                      {4, 2, 224}, {0, 2, 224}, {2, 2, 160},
+                                                      {4, 1, 224}, {0, 1, 224}, {2, 1, 160},
+                                                      {3, 2, 192}, {3, 1, 192}};
 #endif
 /* See thin_launch.h. */
 static inline void tmm__xhalf_thin_plan(const tmm__xproduct *p, tmm__plan *c);
@@ -19242,7 +19228,7 @@ static inline void tmm__xhalf_wgmma_try(const tmm__xproduct *p, tmm__plan *c, in
     const int cols = tmm__half_ways[way][2];
     const tmm__device *device = tmm__current_device();
     const tmm__xhalf__wgmma *i = tmm__xhalf_wgmma(n);
-    /* Smaller or larger than those that have numbers, as 208, 224, 288 and 336 columns of 128 rows would be: on a line
+    /* Smaller or larger than those that have numbers, as 224, 288 and 336 columns of 128 rows would be: on a line
        through the numbers of two. */
     const double *full = tmm__tuned()->half_wgmma[n < TMM__TUNED_HALF ? n : 0];
     const double *less = tmm__tuned()->half_wgmma[n % 3 == 0 || n > 3 ? 2 : 1];
