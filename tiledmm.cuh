@@ -70,7 +70,7 @@
    and, on devices from sm_80 on:
      TMM_PIPELINED      the same with asynchronous copies, larger blocks of C, and work shared out
                         evenly along k; takes memory for that from a pool of its own (below).
-                        double: TMM_TENSOR where that is fast, else TMM_REGISTER
+                        double, half, bfloat16: TMM_TENSOR where that is fast, else TMM_REGISTER
      TMM_TENSOR         on tensor cores. double: worth it where these are fast for double (sm_80,
                         sm_90, sm_100), elsewhere right but slow. float, with TMM_FLOAT_TENSOR
                         (OPTIONS): operands are split in halves of 16 bits, elements of C for which
@@ -380,6 +380,9 @@
     (TMM__FAST && TMM__SECOND(TMM__JOIN(TMM__WORD_FLOAT_, TMM_SUM), 0, 0) \
          ? TMM__SECOND(TMM__JOIN(TMM__WORD_16_, TMM_TYPE), 0, 0)          \
          : 0)
+
+/* Is KERNEL PIPELINED made for this type? Double and 16 bits have KERNEL TENSOR in its place. */
+#define TMM__PIPELINES (TMM__FAST && !TMM__IS_DOUBLE && !TMM__HALF_TENSOR)
 
 #define TMM__WORD_INT_int , 1
 /* sum += a b. For int by an instruction that the compiler does not look into: else it would
@@ -779,7 +782,7 @@ TMM__WORDS(TMM__PUSH)
     KERNEL(TMM_REGISTER_128, "register_128", 128, tmm__xall_taken, tmm__xregister_competes,      \
            tmm__xregister_plan, tmm__xtiles)                                                     \
     KERNEL(TMM_PIPELINED, "pipelined", 64,                                                       \
-           TMM__IF_FAST_NOT_DOUBLE(tmm__xcheck_reach, tmm__xfast_competes, tmm__xpipelined_plan, \
+           TMM__IF_PIPELINED(tmm__xcheck_reach, tmm__xfast_competes, tmm__xpipelined_plan, \
                                    tmm__xdivided))                                               \
     KERNEL(TMM_SMALL, "small", 16,                                                               \
            TMM__IF_FAST(tmm__xcheck_k, tmm__xfast_competes, tmm__xsmall_plan, tmm__xsmall))      \
@@ -6734,10 +6737,10 @@ TMM_API tmm_status tmm_freivalds(tmm_type type, long long M, long long N, long l
 #else
 #define TMM__IF_FLOAT_FAST(...) TMM__LEFT_OUT
 #endif
-#if TMM__FAST && !TMM__IS_DOUBLE /* of double it is a name for others: see tmm__xstands_for */
-#define TMM__IF_FAST_NOT_DOUBLE(...) __VA_ARGS__
+#if TMM__PIPELINES /* else it is a name for others: see tmm__xstands_for */
+#define TMM__IF_PIPELINED(...) __VA_ARGS__
 #else
-#define TMM__IF_FAST_NOT_DOUBLE(...) TMM__LEFT_OUT
+#define TMM__IF_PIPELINED(...) TMM__LEFT_OUT
 #endif
 #if TMM__FLOAT_TENSOR || TMM__IS_DOUBLE || TMM__HALF_TENSOR
 #define TMM__IF_TENSOR(...) __VA_ARGS__
@@ -7819,7 +7822,7 @@ TMM__DEVICE void tmm__xstore_sums(long long M, long long N, TMM__ALPHA alpha, TM
 #endif
 /* src/tiledmm/kernels/common/pack_reduce.cuh. What goes before and after KERNEL PIPELINED and TENSOR:
    packing operands, adding up partial tiles. */
-#if defined(TMM__PASS) && TMM__EMIT_TYPE && TMM__FAST
+#if defined(TMM__PASS) && TMM__EMIT_TYPE && TMM__FAST && !TMM__HALF_TENSOR
 #if TMM__IS_FLOAT || TMM__IS_DOUBLE
 /* KERNEL PACK. Copies op(A) to [k][row] and op(B) to [k][column], the form that is copied best to
    shared memory later, with zeros up to `pitch` lines. blockIdx.z: 0 for A, 1 for B. A block of
@@ -7952,7 +7955,7 @@ TMM_KERNEL void __launch_bounds__(256)
 }
 #endif
 /* src/tiledmm/kernels/pipelined/copy.cuh. Asynchronous copies of KERNEL PIPELINED to shared memory. */
-#if defined(TMM__PASS) && TMM__EMIT_TYPE && TMM__FAST && !TMM__IS_DOUBLE
+#if defined(TMM__PASS) && TMM__EMIT_TYPE && TMM__PIPELINES
 /* In the functions below `rows`, the rows of C that a thread owns, is a constant: 8 in the instance for
    any operands, 16 in others, which copy vectors alone.
 
@@ -8128,7 +8131,7 @@ TMM__DEVICE void tmm__xpipelined_fill(tmm__xpipelined_copies *c, TMM_TYPE *share
 #endif
 #endif
 
-#if defined(TMM__PASS) && TMM__EMIT_TYPE && TMM__FAST && !TMM__IS_DOUBLE
+#if defined(TMM__PASS) && TMM__EMIT_TYPE && TMM__PIPELINES
 /* A thread has rows x 8 sums, `rows` being a constant, 8 or 16. They go in vectors of four. Vector stores tie
    four sums to four registers in this order. Swapped in pairs, a sum never lies in the register
    bank of the element of B that is multiplied into it. */
@@ -8488,7 +8491,7 @@ TMM__DEVICE void tmm__xpipelined_fragment(int thread, bool is_128x64, int *row0,
 #endif
 
 #ifdef TMM__PASS
-#if TMM__FAST && !TMM__IS_DOUBLE && (TMM__PIPELINED_LIST(TMM__IN_PASS) 0)
+#if TMM__PIPELINES && (TMM__PIPELINED_LIST(TMM__IN_PASS) 0)
 static_assert((TMM__PIPELINED_ROWS) == 8 || ((TMM__PIPELINED_ROWS) == 16 && TMM__IS_FLOAT),
               "TMM__PIPELINED_LIST: a thread has 8 rows, or 16 of float: copies, launchers and "
               "KERNEL REDUCE know these tiles");
@@ -18376,7 +18379,7 @@ static inline tmm_status tmm__xcheck_k(const tmm__xproduct *p, const tmm__xkerne
    products by multiply-adds faster than tensor cores, whose tiles are larger. */
 static inline int tmm__xfast_competes(const tmm__xproduct *p, const tmm__xkernel *row)
 {
-    const int small = TMM__HALF_TENSOR > 0 && p->K <= 128 && row->value != TMM_PIPELINED;
+    const int small = TMM__HALF_TENSOR > 0 && p->K <= 128;
     return tmm__current_device()->capability >= 80 && (sizeof(TMM_TYPE) >= 4 || small) &&
            tmm__xfits(row->value, p);
 }
@@ -18444,6 +18447,7 @@ static inline tmm_status tmm__xpack_operands(tmm__xproduct *p, tmm__schedule *s,
 }
 #endif
 
+#if !TMM__HALF_TENSOR
 /* Launches KERNEL PIPELINED, or TENSOR of double, as planned: with KERNEL PACK before it and KERNEL
    REDUCE behind it where the plan has them. */
 static inline tmm_status tmm__xdivided(const tmm__xproduct *given, const tmm__plan *plan)
@@ -18489,6 +18493,7 @@ static inline tmm_status tmm__xdivided(const tmm__xproduct *given, const tmm__pl
     if (memory.all != NULL) (void)cudaFreeAsync(memory.all, p->stream);
     return status;
 }
+#endif
 #endif
 #endif
 /* src/tiledmm/launch/sum.h. LAUNCHER of KERNEL SUM. */
@@ -18656,7 +18661,7 @@ static inline void tmm__xregister_plan(const tmm__xproduct *p, const tmm__xkerne
 }
 #endif
 /* src/tiledmm/kernels/pipelined/launch.h. LAUNCHER of KERNEL PIPELINED. */
-#if defined(TMM_NAME) && !defined(TMM__PASS) && TMM__HOST && TMM__FAST && !TMM__IS_DOUBLE
+#if defined(TMM_NAME) && !defined(TMM__PASS) && TMM__HOST && TMM__PIPELINES
 #define TMM__CHECK(pass, name, blocks, rows) 1 ? (rows):
 static_assert((TMM__PIPELINED_LIST(TMM__CHECK) 0) == 8,
               "TMM__PIPELINED_LIST: the first instance must be _any, with 8 rows");
@@ -22229,9 +22234,15 @@ static inline tmm_kernel tmm__xstands_for(tmm_kernel kernel, const tmm__xproduct
     if (kernel == TMM_SKINNY && !TMM__IS_FLOAT && tmm__xskinny_fits(p)) kernel = TMM_DIRECT;
     if (kernel == TMM_NARROW && !tmm__xnarrow_fits(p, batch)) kernel = TMM_PIPELINED;
     /* KERNEL TENSOR of double has such a pipeline, too, and the same chains of multiply-adds. Where
-       it does not pay, units of double bound every kernel. */
-    if (kernel == TMM_PIPELINED && TMM__IS_DOUBLE)
-        kernel = tmm__xtensor_pays() && tmm__xfits(TMM_TENSOR, p) ? TMM_TENSOR : TMM_REGISTER;
+       it does not pay, units of double bound every kernel. Of 16 bits it has the pipeline. */
+    if (kernel == TMM_PIPELINED && !TMM__PIPELINES) {
+#if TMM__HALF_TENSOR
+        const int pays = tmm__xtensor_competes(p, tmm__xrow(TMM_TENSOR));
+#else
+        const int pays = tmm__xtensor_pays() && tmm__xfits(TMM_TENSOR, p);
+#endif
+        kernel = pays ? TMM_TENSOR : TMM_REGISTER;
+    }
 #endif
     if (!TMM__ALL_TILES && kernel == TMM_REGISTER_64) kernel = TMM_REGISTER;
     if (!TMM__ALL_TILES && !TMM__ONE_TILE && kernel >= TMM_SHARED_8 && kernel <= TMM_SHARED_32)
@@ -23157,7 +23168,7 @@ static inline int tmm__xhas_triangles(tmm_kernel kernel)
 {
     const int tensor = TMM__IS_DOUBLE || TMM__HALF_TENSOR != 0;
     return TMM__FAST &&
-           ((kernel == TMM_PIPELINED && !TMM__IS_DOUBLE) || (kernel == TMM_TENSOR && tensor));
+           ((kernel == TMM_PIPELINED && TMM__PIPELINES) || (kernel == TMM_TENSOR && tensor));
 }
 
 /* Square matrices in memory, one for each product of a batch. */
@@ -23411,7 +23422,7 @@ TMM_API tmm_status tmm__xsyrk_cpu(tmm_fill fill, tmm_op op, long long N, long lo
 #undef TMM__IF_FLOATING
 #undef TMM__LEFT_OUT
 #undef TMM__IF_FAST
-#undef TMM__IF_FAST_NOT_DOUBLE
+#undef TMM__IF_PIPELINED
 #undef TMM__IF_FLOAT_FAST
 #undef TMM__IF_TENSOR
 #undef TMM__IF_INT8
