@@ -13394,11 +13394,11 @@ TMM__DEVICE void tmm__half_thin_boxes(const tmm__half_thin_job *job, const tmm__
 {
     const int zL = (int)blockIdx.y * job->next_large, zT = (int)blockIdx.y * job->next_thin;
     const int line0 = here->line0, thin0 = here->thin0;
-    if (!tmm__elected()) return; /* the same thread for each tile: only its place is kept */
 #pragma unroll 1
     for (int step = 0; step < here->steps; step++, tmm__half_thin_next(job, here)) {
         const unsigned barrier = fulls + 8 * here->stage, to = base + here->stage * job->stage;
         const int k = (here->first + step) * 64;
+        if (threadIdx.x % 32 != 0) continue;
         tmm__half_thin_wait(fulls + 8 * (int)TMM__HALF_THIN_STAGES, here, 1);
         tmm__barrier_expect(barrier, job->expected);
         if (job->plain[0].rows > 0) {
@@ -15720,7 +15720,7 @@ TMM_KERNEL void __launch_bounds__(384, 1) tmm__gemm_float_wgmma(const tmm__float
         if (threadIdx.x >= 32) {
             tmm__xwgmma_scale_range(&job, threadIdx.x - 32, scales_lowest, scales_highest);
             asm volatile("bar.arrive 1, 352;" ::: "memory");
-        } else if (tmm__elected()) {
+        } else if (threadIdx.x == 0) {
             if (job.instance == TMM__WGMMA_1(TMM__WGMMA_)) {
                 TMM__WGMMA_1(tmm__xwgmma_copy_)(&job, tmm__memory + skip, fulls, empties);
             } else {

@@ -57,7 +57,7 @@ TMM_KERNEL void __launch_bounds__(384, 1) tmm__gemm_float_wgmma(const tmm__float
         if (threadIdx.x >= 32) {
             tmm__xwgmma_scale_range(&job, threadIdx.x - 32, scales_lowest, scales_highest);
             asm volatile("bar.arrive 1, 352;" ::: "memory");
-        } else if (tmm__elected()) {
+        } else if (threadIdx.x == 0) {
             if (job.instance == TMM__WGMMA_1(TMM__WGMMA_)) {
                 TMM__WGMMA_1(tmm__xwgmma_copy_)(&job, tmm__memory + skip, fulls, empties);
             } else {

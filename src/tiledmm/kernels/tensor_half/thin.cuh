@@ -355,11 +355,11 @@ TMM__DEVICE void tmm__half_thin_boxes(const tmm__half_thin_job *job, const tmm__
 {
     const int zL = (int)blockIdx.y * job->next_large, zT = (int)blockIdx.y * job->next_thin;
     const int line0 = here->line0, thin0 = here->thin0;
-    if (!tmm__elected()) return; /* the same thread for each tile: only its place is kept */
 #pragma unroll 1
     for (int step = 0; step < here->steps; step++, tmm__half_thin_next(job, here)) {
         const unsigned barrier = fulls + 8 * here->stage, to = base + here->stage * job->stage;
         const int k = (here->first + step) * 64;
+        if (threadIdx.x % 32 != 0) continue;
         tmm__half_thin_wait(fulls + 8 * (int)TMM__HALF_THIN_STAGES, here, 1);
         tmm__barrier_expect(barrier, job->expected);
         if (job->plain[0].rows > 0) {
