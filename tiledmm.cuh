@@ -13825,7 +13825,7 @@ static_assert(sizeof(tmm__region) <= TMM__REGION_BYTES, "it has room");
    the recheck. */
 #if defined(TMM__PASS) && TMM__EMIT_TYPE && TMM__FLOAT_TENSOR && !defined(TMM__FLOAT_ONCE)
 /* The bits of the FP16 nearest to x, ties to even, as cvt.rn.f16.f32 gives them. */
-static __device__ __forceinline__ unsigned tmm__to_half(float x)
+TMM__DEVICE unsigned tmm__to_half(float x)
 {
     unsigned bits = tmm__float_bits(x), size = bits & 0x7fffffffu, sign = bits >> 16 & 0x8000u;
     if (size > 0x7f800000u) return sign | 0x7e00u;
@@ -13835,7 +13835,7 @@ static __device__ __forceinline__ unsigned tmm__to_half(float x)
     return sign | (size - 0x38000000u + 0xfffu + (size >> 13 & 1)) >> 13;
 }
 
-static __device__ __forceinline__ float tmm__load_half(const unsigned char *at)
+TMM__DEVICE float tmm__load_half(const unsigned char *at)
 {
     return tmm__from_half(*(const unsigned short *)at);
 }
@@ -13843,7 +13843,7 @@ static __device__ __forceinline__ float tmm__load_half(const unsigned char *at)
 /* Three BF16 terms of each of two neighbours, x = x1 + x2 + x3; x goes to the lower 16 bits. The
    upper 16 bits of a float are a BF16, cut towards zero. Of what is returned the lower 16 bits are
    0 if the terms are exact, which they are where x is 0 or |x| at least 2^-110. */
-static __device__ __forceinline__ unsigned tmm__bf16_triple(float x, float y, unsigned *terms)
+TMM__DEVICE unsigned tmm__bf16_triple(float x, float y, unsigned *terms)
 {
     unsigned bits_x = tmm__float_bits(x), bits_y = tmm__float_bits(y);
 #pragma unroll
@@ -13861,7 +13861,7 @@ static __device__ __forceinline__ unsigned tmm__bf16_triple(float x, float y, un
 }
 
 /* hi and lo of two neighbours; x goes to the lower 16 bits. */
-static __device__ __forceinline__ void tmm__fp16_pair(float x, float y, unsigned *hi, unsigned *lo)
+TMM__DEVICE void tmm__fp16_pair(float x, float y, unsigned *hi, unsigned *lo)
 {
     const float factor = (float)(1 << TMM__LO_SHIFT);
 #if defined(__CUDA_ARCH__) && __CUDA_ARCH__ >= 800
@@ -13885,7 +13885,7 @@ static __device__ __forceinline__ void tmm__fp16_pair(float x, float y, unsigned
 
 /* The scale of a line as the exponent of a float, by the bits of its largest magnitude: that is then
    in [2^14, 2^15), with 2^126 at most. A line of zeros, or one that is not finite, has scale 1. */
-static __device__ __forceinline__ unsigned tmm__scale_exponent(unsigned most)
+TMM__DEVICE unsigned tmm__scale_exponent(unsigned most)
 {
     unsigned exponent = 268 - (most >> 23);
     if (exponent > 253) exponent = 253;
@@ -13893,7 +13893,7 @@ static __device__ __forceinline__ unsigned tmm__scale_exponent(unsigned most)
 }
 
 /* Whether 8 elements of a line, from a multiple of 8 on, can be loaded by vectors of 16 bytes. */
-static __device__ __forceinline__ bool tmm__vector_loads(const tmm__lines *from)
+TMM__DEVICE bool tmm__vector_loads(const tmm__lines *from)
 {
     return from->k_stride == 1 && (size_t)from->X % 16 == 0 && from->line_stride % 4 == 0 &&
            from->product_stride % 4 == 0;
@@ -13901,8 +13901,7 @@ static __device__ __forceinline__ bool tmm__vector_loads(const tmm__lines *from)
 
 /* 8 elements from x on, `stride` apart, of which `left` exist; zeros for the others. `vectors`: see
    tmm__vector_loads. */
-static __device__ __forceinline__ void tmm__load8(float *x8, const float *x, long long stride,
-                                                  int left, bool vectors)
+TMM__DEVICE void tmm__load8(float *x8, const float *x, long long stride, int left, bool vectors)
 {
     if (vectors && left >= 8) {
         float4 first = *(const float4 *)x, second = *(const float4 *)(x + 4);
@@ -13919,8 +13918,8 @@ static __device__ __forceinline__ void tmm__load8(float *x8, const float *x, lon
 }
 
 /* The same by the fewest instructions for addresses, for a loop that is bound by issue. */
-static __device__ __forceinline__ void tmm__load_chunk(float *x8, const float *x, long long stride,
-                                                       int left, bool vectors)
+TMM__DEVICE void tmm__load_chunk(float *x8, const float *x, long long stride, int left,
+                                 bool vectors)
 {
     if (vectors || left < 8) {
         tmm__load8(x8, x, stride, left, vectors);
@@ -13939,14 +13938,13 @@ static __device__ __forceinline__ void tmm__load_chunk(float *x8, const float *x
 
 /* Whether an element of C is rejected: `p` is the product of the scales of its row and column, and
    [scale_min, scale_max] what its magnitude may be. */
-static __device__ __forceinline__ bool tmm__is_rejected(float p, float scale_min, float scale_max)
+TMM__DEVICE bool tmm__is_rejected(float p, float scale_min, float scale_max)
 {
     return !((fabsf(p) >= scale_min) & (fabsf(p) <= scale_max)); /* no branch */
 }
 
 /* Whether an element of C is doubtful: a line is wide, and `sum`, before scaling, is small. */
-static __device__ __forceinline__ bool tmm__is_doubtful(float row_scale, float col_scale, float sum,
-                                                        float doubt_below)
+TMM__DEVICE bool tmm__is_doubtful(float row_scale, float col_scale, float sum, float doubt_below)
 {
     return ((row_scale < 0) | (col_scale < 0)) & !(fabsf(sum) >= doubt_below);
 }
@@ -13955,21 +13953,20 @@ static __device__ __forceinline__ bool tmm__is_doubtful(float row_scale, float c
    = t in a fragment of C. Its bits 0 to 3 are columns 2 t, 2 t + 1, 2 t + 8, 2 t + 9. A warp writes
    all of its words if one of its lines is wide, else none. The same block reads a word if its row
    is wide, or one of its 16 columns. */
-static __device__ __forceinline__ unsigned *tmm__doubt_word(const tmm__float_job *job, int product,
-                                                            int row, int col)
+TMM__DEVICE unsigned *tmm__doubt_word(const tmm__float_job *job, int product, int row, int col)
 {
     return job->doubt + (product * job->M + row) * job->doubt_pitch + col / 16;
 }
 
 /* The bit of a column. */
-static __device__ __forceinline__ int tmm__doubt_bit(int col)
+TMM__DEVICE int tmm__doubt_bit(int col)
 {
     return col % 8 / 2 * 8 + col % 16 / 8 * 2 + col % 2;
 }
 
 /* Where the chunk of hi of a line lies, in bytes, k being a multiple of 8. That of lo is at ^
    64. */
-static __device__ __forceinline__ size_t tmm__chunk_at(const tmm__fp16_operand *x, int line, int k)
+TMM__DEVICE size_t tmm__chunk_at(const tmm__fp16_operand *x, int line, int k)
 {
     size_t block = (size_t)(k / 32) * x->line_blocks + line / 64;
     return block * TMM__BLOCK_BYTES + line % 64 * 128 + (((k / 8 % 4) ^ line % 8) * 16);
@@ -13978,8 +13975,7 @@ static __device__ __forceinline__ size_t tmm__chunk_at(const tmm__fp16_operand *
 /* Whether a quarter has so few doubtful elements that threads compute one each. For K = 4096 that
    takes a block some 3 microseconds an element. A tile of 64 x 64 by FP32 takes 280, one of 128 x
    128 by BF16x6 220. */
-static __device__ __forceinline__ bool tmm__is_sparse(const tmm__region *region, int quarter,
-                                                      bool bf16x6)
+TMM__DEVICE bool tmm__is_sparse(const tmm__region *region, int quarter, bool bf16x6)
 {
     const unsigned *doubtful = region->doubtful;
     if (bf16x6) return doubtful[0] + doubtful[1] + doubtful[2] + doubtful[3] <= TMM__SPARSE_BF16X6;
@@ -13992,7 +13988,7 @@ static __device__ __forceinline__ bool tmm__is_sparse(const tmm__region *region,
 #if TMM__WGMMA
 /* Waits for all groups but the last `pending`, 0 or 1. The `count` sums are then as wgmma has left
    them; before that the compiler must not touch them. */
-static __device__ __forceinline__ void tmm__wgmma_wait(float *c, int count, int pending)
+TMM__DEVICE void tmm__wgmma_wait(float *c, int count, int pending)
 {
     if (pending == 0)
         TMM__WGMMA_WAIT(0);
@@ -14023,8 +14019,8 @@ static __device__ __forceinline__ void tmm__wgmma_wait(float *c, int count, int 
     "{\n.reg .pred p;\nsetp.ne.b32 p, %" add ", 0;\n"                                          \
     "wgmma.mma_async.sync.aligned.m64n" n "k16.f32." type "." type " {" names "}, %" a ", %" b \
     ", p, 1, 1, 0, 0;\n}"
-static __device__ __forceinline__ void tmm__wgmma(float *c, unsigned long long a,
-                                                  unsigned long long b, int columns, int add)
+TMM__DEVICE void tmm__wgmma(float *c, unsigned long long a, unsigned long long b, int columns,
+                            int add)
 {
     if (columns == 32)
         asm volatile(TMM__WGMMA_ASM("32", "f16", TMM__NAMES_16, "16", "17", "18")
@@ -14041,8 +14037,7 @@ static __device__ __forceinline__ void tmm__wgmma(float *c, unsigned long long a
 }
 
 /* The same for a and b in BF16, and 128 columns. */
-static __device__ __forceinline__ void tmm__wgmma_bfloat(float *c, unsigned long long a,
-                                                         unsigned long long b, int add)
+TMM__DEVICE void tmm__wgmma_bfloat(float *c, unsigned long long a, unsigned long long b, int add)
 {
     asm volatile(TMM__WGMMA_ASM("128", "bf16", TMM__NAMES_64, "64", "65", "66")
                  : TMM__C32(0), TMM__C32(32)
@@ -14052,7 +14047,7 @@ static __device__ __forceinline__ void tmm__wgmma_bfloat(float *c, unsigned long
 #endif /* TMM__WGMMA */
 
 /* A barrier of 256 threads. `named`: the block has others, so it is named barrier 2. */
-static __device__ __forceinline__ void tmm__sync_256(bool named)
+TMM__DEVICE void tmm__sync_256(bool named)
 {
 #if TMM__WGMMA
     if (named) {
@@ -14228,7 +14223,7 @@ enum { TMM__BF16_TERMS_A = 0x001102, TMM__BF16_TERMS_B = 0x010120 };
 
 #if TMM__WGMMA
 /* c = the products of a window, whose stage is at `address` in shared memory; enqueued. */
-static __device__ __forceinline__ void tmm__bf16_multiply(float *c, unsigned address, int half)
+TMM__DEVICE void tmm__bf16_multiply(float *c, unsigned address, int half)
 {
     TMM__WGMMA_BEGIN();
 #pragma unroll
@@ -14245,8 +14240,7 @@ static __device__ __forceinline__ void tmm__bf16_multiply(float *c, unsigned add
 }
 #else
 /* total += the products of the window in `stage`. */
-static __device__ __forceinline__ void tmm__bf16_multiply(float *total, const unsigned char *stage,
-                                                          int thread)
+TMM__DEVICE void tmm__bf16_multiply(float *total, const unsigned char *stage, int thread)
 {
     int lane = thread % 32, row_a = thread / 32 * 16 + lane % 16, chunk_a = lane / 16;
     int row_b = lane % 8 + lane / 16 * 8, chunk_b = lane / 8 % 2;
@@ -14283,9 +14277,8 @@ static __device__ __forceinline__ void tmm__bf16_multiply(float *total, const un
 #endif
 
 /* The sums of a thread go to the threads of recheck_tile that store them. */
-static __device__ __forceinline__ void tmm__bf16_hand_over(unsigned char *stages, int thread,
-                                                           bool named, const float *total,
-                                                           float (*sum)[8])
+TMM__DEVICE void tmm__bf16_hand_over(unsigned char *stages, int thread, bool named,
+                                     const float *total, float (*sum)[8])
 {
     enum { PITCH = TMM__BF16_PITCH };
     float *tile = (float *)stages;
@@ -14305,10 +14298,8 @@ static __device__ __forceinline__ void tmm__bf16_hand_over(unsigned char *stages
 }
 
 /* The sums of the region, described above. False: some x3 is not exact. */
-static __device__ __forceinline__ bool tmm__recheck_bf16x6(const tmm__float_job *job,
-                                                           tmm__region *region,
-                                                           unsigned char *stages, int thread,
-                                                           bool named, float (*sum)[8])
+TMM__DEVICE bool tmm__recheck_bf16x6(const tmm__float_job *job, tmm__region *region,
+                                     unsigned char *stages, int thread, bool named, float (*sum)[8])
 {
     const int K = (int)job->K, half = thread / 128;
     /* Of A and B: this thread's first chunk in memory, and the distance of the second; elements
@@ -14403,17 +14394,16 @@ static __device__ __forceinline__ bool tmm__recheck_bf16x6(const tmm__float_job 
 /* 256 threads copy 64 x `vectors` lines x 16 k to shared memory, as [k][line], with zeros beyond
    the `lines` and `depth` that are left. Element by element, which transposes. A thread begins with
    line *line and k *k, to which `at` points. */
-static __device__ __forceinline__ void tmm__xrecheck_first(const tmm__lines *from, int vectors,
-                                                           int thread, int *line, int *k)
+TMM__DEVICE void tmm__xrecheck_first(const tmm__lines *from, int vectors, int thread, int *line,
+                                     int *k)
 {
     bool along_k = from->k_stride == 1;
     *line = along_k ? thread / 16 : thread % (64 * vectors);
     *k = along_k ? thread % 16 : thread / (64 * vectors);
 }
 
-static __device__ __forceinline__ void tmm__xrecheck_copy(float *to, const tmm__lines *from,
-                                                          const float *at, int vectors, int lines,
-                                                          int depth, int thread)
+TMM__DEVICE void tmm__xrecheck_copy(float *to, const tmm__lines *from, const float *at, int vectors,
+                                    int lines, int depth, int thread)
 {
     int deeper = from->k_stride == 1 ? 0 : 4 / vectors, further = from->k_stride == 1 ? 16 : 0;
     long long stride = deeper * from->k_stride + further * from->line_stride;
@@ -14430,8 +14420,7 @@ static __device__ __forceinline__ void tmm__xrecheck_copy(float *to, const tmm__
 }
 
 /* One element of C by FP32 multiply-adds of one thread, with 24 loads of A and of B under way. */
-static __device__ __forceinline__ void tmm__xrecheck_element(const tmm__float_job *job, int product,
-                                                             int row, int col)
+TMM__DEVICE void tmm__xrecheck_element(const tmm__float_job *job, int product, int row, int col)
 {
     const tmm__lines from_a = job->from_a, from_b = job->from_b;
     const float *a = from_a.X + product * from_a.product_stride + row * from_a.line_stride;
@@ -14458,11 +14447,9 @@ static __device__ __forceinline__ void tmm__xrecheck_element(const tmm__float_jo
 /* Finds tile `n` of a block, `edge` x `edge`; false: there is none. All threads then have the
    region in shared memory, with `doubtful` 0. `named`: there are other threads in the block. Of
    own tiles in `parts` it has stored those with a bit in `finished`: of others it finds nothing. */
-static __device__ __forceinline__ bool tmm__xrecheck_find(const tmm__float_job *job,
-                                                          tmm__region *to, long long n, int thread,
-                                                          bool named, bool own, int edge,
-                                                          int tile_m, int tile_n, int parts,
-                                                          unsigned finished)
+TMM__DEVICE bool tmm__xrecheck_find(const tmm__float_job *job, tmm__region *to, long long n,
+                                    int thread, bool named, bool own, int edge, int tile_m,
+                                    int tile_n, int parts, unsigned finished)
 {
     const int across_own = (tile_n + edge - 1) / edge; /* of these, in a tile of the kernel */
     const int all_own = (tile_m + edge - 1) / edge * across_own;
@@ -14525,9 +14512,8 @@ static __device__ __forceinline__ bool tmm__xrecheck_find(const tmm__float_job *
 
 /* Counts doubtful elements. A thread has half of a row of the region: the bits of its four times 16
    elements go to words[4]. Returns how many; all threads then have the region's `doubtful`. */
-static __device__ __forceinline__ int tmm__xrecheck_count(const tmm__float_job *job,
-                                                          tmm__region *in, int thread, bool named,
-                                                          unsigned *words)
+TMM__DEVICE int tmm__xrecheck_count(const tmm__float_job *job, tmm__region *in, int thread,
+                                    bool named, unsigned *words)
 {
     int half = thread / 128, row = in->row128 + thread % 128, col = in->col128 + half * 64,
         count = 0;
@@ -14547,9 +14533,8 @@ static __device__ __forceinline__ int tmm__xrecheck_count(const tmm__float_job *
 
 /* Appends a thread's doubtful elements to a list in shared memory, if its quarter is sparse. The
    list is a count, and from word 4 on product, row and column of each. */
-static __device__ __forceinline__ void tmm__xrecheck_list(const tmm__region *region, int thread,
-                                                          bool bf16x6, int count,
-                                                          const unsigned *words, int *list)
+TMM__DEVICE void tmm__xrecheck_list(const tmm__region *region, int thread, bool bf16x6, int count,
+                                    const unsigned *words, int *list)
 {
     int quarter = thread % 128 / 64 * 2 + thread / 128;
     if (count == 0 || !tmm__is_sparse(region, quarter, bf16x6)) return;
@@ -14565,8 +14550,8 @@ static __device__ __forceinline__ void tmm__xrecheck_list(const tmm__region *reg
 }
 
 /* Computes the listed elements, one by each thread: when there are 256, or at the end, `last`. */
-static __device__ __forceinline__ void tmm__xrecheck_flush(const tmm__float_job *job, int thread,
-                                                           bool named, bool last, int *list)
+TMM__DEVICE void tmm__xrecheck_flush(const tmm__float_job *job, int thread, bool named, bool last,
+                                     int *list)
 {
     int count = *list, *entries = list + 4;
     tmm__sync_256(named);
@@ -14579,8 +14564,8 @@ static __device__ __forceinline__ void tmm__xrecheck_flush(const tmm__float_job 
 
 /* Adds up `depth` k of A and B in shared memory, whose elements for this thread begin at a and
    b. */
-static __device__ __forceinline__ void tmm__xrecheck_add(const float *a, const float *b, int depth,
-                                                         const int vectors, float (*sum)[8])
+TMM__DEVICE void tmm__xrecheck_add(const float *a, const float *b, int depth, const int vectors,
+                                   float (*sum)[8])
 {
 #pragma unroll 2
     for (int k = 0; k < depth; k++) {
@@ -14611,10 +14596,9 @@ static __device__ __forceinline__ void tmm__xrecheck_add(const float *a, const f
    For one k of 128 x 128 a thread does 64 multiply-adds, 128 clocks of a multiprocessor. Its four
    loads of 16 bytes, of which many threads share each, take 48. Copies of the next 16 k are under
    way. */
-static __device__ __forceinline__ void tmm__xrecheck_fp32(const tmm__float_job *job,
-                                                          const tmm__region *region, float *memory,
-                                                          int thread, bool named, int vectors,
-                                                          float (*sum)[8])
+TMM__DEVICE void tmm__xrecheck_fp32(const tmm__float_job *job, const tmm__region *region,
+                                    float *memory, int thread, bool named, int vectors,
+                                    float (*sum)[8])
 {
     enum { STEP = TMM__RECHECK_STEP };
     const tmm__lines from_a = job->from_a, from_b = job->from_b;
@@ -14655,9 +14639,8 @@ static __device__ __forceinline__ void tmm__xrecheck_fp32(const tmm__float_job *
 
 /* Computes a tile again, and stores its elements that are rejected, or doubtful and not sparse. A
    thread has the elements of recheck_fp32. */
-static __device__ __forceinline__ void tmm__xrecheck_tile(const tmm__float_job *job,
-                                                          tmm__region *region, float *memory,
-                                                          int thread, bool named, int vectors)
+TMM__DEVICE void tmm__xrecheck_tile(const tmm__float_job *job, tmm__region *region, float *memory,
+                                    int thread, bool named, int vectors)
 {
     const float scale_min = job->scale_min, scale_max = job->scale_max;
     int row = thread / 16 * 4, col = thread % 16 * 4;
@@ -14719,11 +14702,9 @@ static __device__ __forceinline__ void tmm__xrecheck_tile(const tmm__float_job *
    (measured). Small tiles spread single lines over more multiprocessors. Doubtful elements of large
    tiles go by BF16x6, if allowed; else as rejected ones. Where the kernel's own tiles are small, C
    is small: then there is no code for large ones. */
-static __device__ __forceinline__ void tmm__xrecheck(const tmm__float_job *job, float *memory,
-                                                     int self, bool named, bool rejected,
-                                                     bool doubtful, const bool large_tiles,
-                                                     int tile_m, int tile_n, int parts,
-                                                     unsigned finished)
+TMM__DEVICE void tmm__xrecheck(const tmm__float_job *job, float *memory, int self, bool named,
+                               bool rejected, bool doubtful, const bool large_tiles, int tile_m,
+                               int tile_n, int parts, unsigned finished)
 {
     const float scale_min = job->scale_min, scale_max = job->scale_max;
     tmm__region *region = (tmm__region *)memory;
@@ -14960,11 +14941,9 @@ typedef struct tmm__xwgmma_place {
 
 /* The place in C of a thread's first sum, and the scales of all of its columns and rows. Tiles are
    tile_m x tile_n; a warpgroup stores 64 `downs` x `cols` of one from (row, col) on. */
-static __device__ __forceinline__ void tmm__xwgmma_scales(const tmm__float_job *job, int tile,
-                                                          int tile_m, int tile_n, int row, int col,
-                                                          int downs, int cols, int thread,
-                                                          int *product, int *row0, int *col0,
-                                                          float *col_scale, float *row_scale)
+TMM__DEVICE void tmm__xwgmma_scales(const tmm__float_job *job, int tile, int tile_m, int tile_n,
+                                    int row, int col, int downs, int cols, int thread, int *product,
+                                    int *row0, int *col0, float *col_scale, float *row_scale)
 {
     int tiles = job->s.tiles_down * job->s.tiles_across, down, across, lane = thread % 32;
     *product = tile / tiles;
@@ -14993,9 +14972,8 @@ static __device__ __forceinline__ void tmm__xwgmma_scales(const tmm__float_job *
 
 #if TMM__WGMMA
 /* Least and largest scales of A and B, without sign, by 96 threads. */
-static __device__ __forceinline__ void tmm__xwgmma_scale_range(const tmm__float_job *job,
-                                                               int thread, unsigned *lowest,
-                                                               unsigned *highest)
+TMM__DEVICE void tmm__xwgmma_scale_range(const tmm__float_job *job, int thread, unsigned *lowest,
+                                         unsigned *highest)
 {
     tmm__wait_for_previous();
     for (int i = 0; i < 2; i++) {
@@ -15076,8 +15054,7 @@ static_assert(tmm__this_wgmma_bytes <= 227 * 1024 - 512,
 
 /* Begins group S, c = lo_a hi_b + hi_a lo_b: 64 rows, `d` times 64 from row `rows` on, and WIDTH
    columns, `half` times WIDTH from the first on. `at`: the window's two stages. */
-static __device__ __forceinline__ void tmm__wgmma_small(float *c, const unsigned *at, int rows,
-                                                        int d, int half)
+TMM__DEVICE void tmm__wgmma_small(float *c, const unsigned *at, int rows, int d, int half)
 {
     TMM__WGMMA_BEGIN();
 #pragma unroll
@@ -15094,8 +15071,7 @@ static __device__ __forceinline__ void tmm__wgmma_small(float *c, const unsigned
 }
 
 /* Begins group L, c = 2^-11 c + hi_a hi_b, of the same rows and columns. */
-static __device__ __forceinline__ void tmm__wgmma_large(float *c, const unsigned *at, int rows,
-                                                        int d, int half)
+TMM__DEVICE void tmm__wgmma_large(float *c, const unsigned *at, int rows, int d, int half)
 {
 #pragma unroll
     for (int i = 0; i < TMM__WGMMA_WIDTH / 2; i++) c[i] *= 1.0f / (1 << TMM__LO_SHIFT);
@@ -15112,15 +15088,14 @@ static __device__ __forceinline__ void tmm__wgmma_large(float *c, const unsigned
     TMM__WGMMA_COMMIT();
 }
 
-static __device__ __forceinline__ void tmm__wgmma_add(float *sum, const float *c)
+TMM__DEVICE void tmm__wgmma_add(float *sum, const float *c)
 {
 #pragma unroll
     for (int i = 0; i < TMM__WGMMA_WIDTH / 2; i++) sum[i] += c[i];
 }
 
 /* Where all columns go at once: waits for the next window, begins its group S, and steps on. */
-static __device__ __forceinline__ void tmm__wgmma_begin(tmm__xwgmma_ring *ring, unsigned *at,
-                                                        float *c, int rows)
+TMM__DEVICE void tmm__wgmma_begin(tmm__xwgmma_ring *ring, unsigned *at, float *c, int rows)
 {
     at[0] = ring->stages + ring->stage * TMM__WGMMA_STAGE, at[1] = at[0] + TMM__WGMMA_STAGE;
     tmm__barrier_wait(ring->fulls + 8 * ring->stage, ring->parity);
@@ -15132,8 +15107,8 @@ static __device__ __forceinline__ void tmm__wgmma_begin(tmm__xwgmma_ring *ring, 
 
 /* There: waits for a window's group L, adds c to sum, and gives its two stages back; none if
    stage < 0. */
-static __device__ __forceinline__ void tmm__wgmma_finish(const tmm__xwgmma_ring *ring, float *sum,
-                                                         float *c, int pending, int stage)
+TMM__DEVICE void tmm__wgmma_finish(const tmm__xwgmma_ring *ring, float *sum, float *c, int pending,
+                                   int stage)
 {
     tmm__wgmma_wait(c, TMM__WGMMA_WIDTH / 2, pending);
     if (ring->lane == 0 && stage >= 0) {
@@ -15144,8 +15119,8 @@ static __device__ __forceinline__ void tmm__wgmma_finish(const tmm__xwgmma_ring 
 }
 
 /* All windows of a tile, two at a time. `block`: the first 32 k of this warpgroup, of `blocks`. */
-static __device__ __forceinline__ void tmm__wgmma_sum_pairs(tmm__xwgmma_ring *ring, float *sum,
-                                                            int rows, int block, int blocks)
+TMM__DEVICE void tmm__wgmma_sum_pairs(tmm__xwgmma_ring *ring, float *sum, int rows, int block,
+                                      int blocks)
 {
     enum { STRIDE = 2 * TMM__WGMMA_K_GROUPS, HALF = TMM__WGMMA_WIDTH / 2 };
     float c0[HALF], c1[HALF];
@@ -15180,9 +15155,8 @@ static __device__ __forceinline__ void tmm__wgmma_sum_pairs(tmm__xwgmma_ring *ri
 
 /* All windows of a tile, for the two halves of its columns in turn. While the sums of one half are
    added up in registers, tensor cores multiply for the other. */
-static __device__ __forceinline__ void tmm__wgmma_sum_halves(tmm__xwgmma_ring *ring,
-                                                             float (*sum)[TMM__WGMMA_SUMS],
-                                                             int rows, int blocks)
+TMM__DEVICE void tmm__wgmma_sum_halves(tmm__xwgmma_ring *ring, float (*sum)[TMM__WGMMA_SUMS],
+                                       int rows, int blocks)
 {
     enum { DOWN = TMM__WGMMA_DOWN, STAGES = TMM__WGMMA_STAGES, HALF = TMM__WGMMA_WIDTH / 2 };
 #pragma unroll 1
@@ -15227,8 +15201,7 @@ static __device__ __forceinline__ void tmm__wgmma_sum_halves(tmm__xwgmma_ring *r
 /* Where both warpgroups have the same tile: adds the other one's sums of the columns that this one
    stores, and moves them to the front. They go through stages that only the giver reads, and has
    read: no more copies come, for such a block has one tile. */
-static __device__ __forceinline__ void tmm__wgmma_exchange(unsigned char *memory, float *sum,
-                                                           int group)
+TMM__DEVICE void tmm__wgmma_exchange(unsigned char *memory, float *sum, int group)
 {
     enum { SUMS = TMM__WGMMA_SUMS };
     int place = threadIdx.x % 128;
@@ -15253,9 +15226,8 @@ static __device__ __forceinline__ void tmm__wgmma_exchange(unsigned char *memory
 
 /* Counts a part of a tile that is stored; *is_last: all are there. A flag is the ticket of the launch,
    but its last 6 bits how many have arrived; 0 again when all have. By all threads that multiply. */
-static __device__ __forceinline__ void tmm__wgmma_count_part(unsigned long long *flag,
-                                                             unsigned long long ticket, int parts,
-                                                             int thread, int *is_last)
+TMM__DEVICE void tmm__wgmma_count_part(unsigned long long *flag, unsigned long long ticket,
+                                       int parts, int thread, int *is_last)
 {
     enum { COUNT = 64 };
     static_assert((int)COUNT > (int)TMM__FLOAT_PARTS, "it has room for them");
@@ -15282,9 +15254,8 @@ static __device__ __forceinline__ void tmm__wgmma_count_part(unsigned long long 
      at once; and it waits only for blocks of lower numbers, which began before it.
    - Where blocks have several, none may wait: the one that arrives last adds all parts. This takes
      some 1.2 microseconds longer, for it stores its own one, too. */
-static __device__ __forceinline__ bool tmm__wgmma_add_parts(const tmm__float_job *job, float *sum,
-                                                            int tile, int *product, int *is_last,
-                                                            int thread)
+TMM__DEVICE bool tmm__wgmma_add_parts(const tmm__float_job *job, float *sum, int tile, int *product,
+                                      int *is_last, int thread)
 {
     enum { FOURS = TMM__WGMMA_STORED / 8 };
     const tmm__schedule *s = &job->s;
@@ -15327,10 +15298,9 @@ static __device__ __forceinline__ bool tmm__wgmma_add_parts(const tmm__float_job
 
 /* Stores a row of C of which no element is rejected or doubtful: sum[2 PAIRS] holds it as pairs,
    `cols` elements exist from c on. */
-static __device__ __forceinline__ void tmm__wgmma_store_row(const tmm__float_job *job, float *c,
-                                                            int product, int row, int col, int cols,
-                                                            const float *sum, float row_scale,
-                                                            const float *col_scale)
+TMM__DEVICE void tmm__wgmma_store_row(const tmm__float_job *job, float *c, int product, int row,
+                                      int col, int cols, const float *sum, float row_scale,
+                                      const float *col_scale)
 {
     enum { PAIRS = TMM__WGMMA_PAIRS, AHEAD = PAIRS < 8 ? PAIRS : 8 }; /* loads before stores */
     const TMM__ALPHA alpha = TMM__OF_JOB(job->alpha, *job, product);
@@ -15371,11 +15341,9 @@ static __device__ __forceinline__ void tmm__wgmma_store_row(const tmm__float_job
        sectors       |       |       |       |       |       |       |       |       |
        lanes     ... shift - 1   shift ..                                         31
        store 0   the last `shift` of 64 columns, then the first 32 - shift; store 1: the 32 between */
-static __device__ __forceinline__ void tmm__wgmma_store_rows(const tmm__float_job *job, float *c,
-                                                             int product, int row, int col,
-                                                             int cols, const float *sum,
-                                                             float row_scale,
-                                                             const float *col_scale)
+TMM__DEVICE void tmm__wgmma_store_rows(const tmm__float_job *job, float *c, int product, int row,
+                                       int col, int cols, const float *sum, float row_scale,
+                                       const float *col_scale)
 {
     enum { COLS = TMM__WGMMA_THROUGH, PITCH = COLS + 8 };
     const TMM__ALPHA alpha = TMM__OF_JOB(job->alpha, *job, product);
@@ -15435,11 +15403,10 @@ static __device__ __forceinline__ void tmm__wgmma_store_rows(const tmm__float_jo
 /* Stores a row element by element, but for those that are rejected or doubtful. Leaves the bits of
    doubtful ones, if a line of the warp is `wide`. Code for 32 columns: then
    the next 32 take their place, and they go to the end. */
-static __device__ __forceinline__ void tmm__wgmma_store_checked(const tmm__float_job *job, float *c,
-                                                                const tmm__xwgmma_place *place,
-                                                                int row, int cols, float *sum,
-                                                                float row_scale, float *col_scale,
-                                                                bool wide, int *doubtful)
+TMM__DEVICE void tmm__wgmma_store_checked(const tmm__float_job *job, float *c,
+                                          const tmm__xwgmma_place *place, int row, int cols,
+                                          float *sum, float row_scale, float *col_scale, bool wide,
+                                          int *doubtful)
 {
     enum { PAIRS = TMM__WGMMA_PAIRS };
     int lane = threadIdx.x % 32;
@@ -15484,8 +15451,7 @@ static __device__ __forceinline__ void tmm__wgmma_store_checked(const tmm__float
 #if defined(TMM__PASS) && TMM__FLOAT_TENSOR && (TMM__WGMMA_LIST(TMM__IN_PASS) 0) && TMM__WGMMA
 /* Moves the sums and the scale of each row to the row before: so code for one row stores all of
    them. In 128 x 64, where that code is short, it is there for two rows. */
-static __device__ __forceinline__ void tmm__wgmma_next_row(float (*sum)[TMM__WGMMA_SUMS],
-                                                           float *row_scale)
+TMM__DEVICE void tmm__wgmma_next_row(float (*sum)[TMM__WGMMA_SUMS], float *row_scale)
 {
     enum { LAST = TMM__WGMMA_DOWN - 1 };
 #pragma unroll
@@ -15504,10 +15470,9 @@ static __device__ __forceinline__ void tmm__wgmma_next_row(float (*sum)[TMM__WGM
    stages and their barriers. *doubtful becomes 1 if there are such elements. Where tiles are cut in
    parts, *finished gets a bit for each that the block has stored. The range and the rows of the
    store are computed here: a function of their own kept descriptors out of uniform registers. */
-static __device__ __forceinline__ void tmm__wgmma_multiply(const tmm__float_job *job,
-                                                           unsigned char *memory, unsigned fulls,
-                                                           unsigned empties, int *doubtful,
-                                                           int *is_last, unsigned *finished)
+TMM__DEVICE void tmm__wgmma_multiply(const tmm__float_job *job, unsigned char *memory,
+                                     unsigned fulls, unsigned empties, int *doubtful, int *is_last,
+                                     unsigned *finished)
 {
     enum {
         DOWN = TMM__WGMMA_DOWN,
@@ -15602,9 +15567,8 @@ static __device__ __forceinline__ void tmm__wgmma_multiply(const tmm__float_job 
 }
 
 /* The copies of a block's tiles, by one thread. */
-static __device__ __forceinline__ void tmm__wgmma_copy(const tmm__float_job *job,
-                                                       unsigned char *memory, unsigned fulls,
-                                                       unsigned empties)
+TMM__DEVICE void tmm__wgmma_copy(const tmm__float_job *job, unsigned char *memory, unsigned fulls,
+                                 unsigned empties)
 {
     enum { BLOCKS_A = TMM__WGMMA_ROWS / 64, BLOCKS_B = TMM__WGMMA_COLS / 64 };
     const tmm__fp16_operand a = job->a, b = job->b;
@@ -15811,9 +15775,8 @@ typedef struct tmm__mma_copies {
 } tmm__mma_copies;
 
 /* Begins to copy a stage, if there is one, and steps on. */
-static __device__ __forceinline__ void tmm__mma_copy(tmm__mma_copies *next,
-                                                     const tmm__float_job *job,
-                                                     unsigned char *memory)
+TMM__DEVICE void tmm__mma_copy(tmm__mma_copies *next, const tmm__float_job *job,
+                               unsigned char *memory)
 {
     enum { EDGE = TMM__MMA_EDGE, STAGE = TMM__MMA_STAGE, COPIES = STAGE / 4096 };
     const tmm__fp16_operand *a = &job->a, *b = &job->b;
@@ -15850,9 +15813,8 @@ static __device__ __forceinline__ void tmm__mma_copy(tmm__mma_copies *next,
 
 /* Scales and stores a warp's part of tile number `tile`, but for rejected and doubtful elements,
    and leaves the bits of these. Returns whether this thread has doubtful ones. */
-static __device__ __forceinline__ bool tmm__mma_store(const tmm__float_job *job, int tile,
-                                                      int warp_row, int warp_col,
-                                                      float (*sum)[TMM__MMA_PARTS][4])
+TMM__DEVICE bool tmm__mma_store(const tmm__float_job *job, int tile, int warp_row, int warp_col,
+                                float (*sum)[TMM__MMA_PARTS][4])
 {
     enum { DOWN = TMM__MMA_PARTS, COLS = TMM__MMA_PARTS };
     const long long M = job->M, N = job->N;
@@ -15921,8 +15883,7 @@ static __device__ __forceinline__ bool tmm__mma_store(const tmm__float_job *job,
 
 /* Behind all tiles: are there rejected elements, for the least and largest scales of A and B? Are
    there `doubtful` ones of any thread? Then they are computed again. */
-static __device__ __forceinline__ void tmm__mma_recheck(const tmm__float_job *job,
-                                                        unsigned char *memory, bool doubtful)
+TMM__DEVICE void tmm__mma_recheck(const tmm__float_job *job, unsigned char *memory, bool doubtful)
 {
     int thread = threadIdx.x;
     unsigned *scales = (unsigned *)memory; /* A: least, largest; B: likewise; doubtful */
@@ -16113,7 +16074,7 @@ typedef struct tmm__thin_job {
 
 #if TMM__BODIES && (TMM__WGMMA || !defined(__CUDA_ARCH__))
 /* The larger magnitude in each half of two pairs of BF16, whatever its sign; NaN if one is. */
-static __device__ __forceinline__ unsigned tmm__bf16_most(unsigned x, unsigned y)
+TMM__DEVICE unsigned tmm__bf16_most(unsigned x, unsigned y)
 {
 #if TMM__WGMMA
     /* PTX ISA 9.7, "max" */
@@ -16127,8 +16088,7 @@ static __device__ __forceinline__ unsigned tmm__bf16_most(unsigned x, unsigned y
 }
 
 /* Whether a line is bad: of its elements, the larger ones in pairs, and what bf16_triple returned. */
-static __device__ __forceinline__ bool tmm__thin_is_bad(const tmm__thin_job *job, unsigned most,
-                                                        unsigned inexact)
+TMM__DEVICE bool tmm__thin_is_bad(const tmm__thin_job *job, unsigned most, unsigned inexact)
 {
     return ((most & 0x7fffu) >= job->limit) | ((most >> 16 & 0x7fffu) >= job->limit) |
            ((inexact & 0xffffu) != 0);
@@ -16137,9 +16097,8 @@ static __device__ __forceinline__ bool tmm__thin_is_bad(const tmm__thin_job *job
 /* 4 or 16 bytes to shared memory, the first `valid` of them, which are read once: L2 may keep
    other lines (PTX ISA 9.7, "cp.async", and the policy of "createpolicy"). Where a line has 128 bytes
    along k in a step, L2 may fetch those of the next step, too. */
-static __device__ __forceinline__ void tmm__copy_once(float *shared, const float *global,
-                                                      const int bytes, int valid,
-                                                      unsigned long long policy, const bool along_k)
+TMM__DEVICE void tmm__copy_once(float *shared, const float *global, const int bytes, int valid,
+                                unsigned long long policy, const bool along_k)
 {
 #if TMM__WGMMA
     unsigned to = (unsigned)__cvta_generic_to_shared(shared);
@@ -16171,16 +16130,14 @@ typedef struct tmm__thin_walk {
     int line, k;           /* of the first one in a tile */
 } tmm__thin_walk;
 
-static __device__ __forceinline__ void tmm__thin_find(const tmm__thin_job *job,
-                                                      tmm__thin_walk *walk)
+TMM__DEVICE void tmm__thin_find(const tmm__thin_job *job, tmm__thin_walk *walk)
 {
     walk->at = job->large.X + blockIdx.y * job->large.product_stride +
                (walk->tile * TMM__THIN_LINES + walk->line) * job->large.line_stride +
                (walk->step * 32 + walk->k) * job->large.k_stride;
 }
 
-static __device__ __forceinline__ void tmm__thin_begin(const tmm__thin_job *job,
-                                                       tmm__thin_walk *walk, int thread)
+TMM__DEVICE void tmm__thin_begin(const tmm__thin_job *job, tmm__thin_walk *walk, int thread)
 {
     const int warp = thread / 32, lane = thread % 32;
     const bool vectors = job->width == 16;
@@ -16193,7 +16150,7 @@ static __device__ __forceinline__ void tmm__thin_begin(const tmm__thin_job *job,
 
 /* Floats from the last address at a multiple of 16 bytes to this one. Of the large operand it depends on
    k % 4 alone, for a tile has 128 lines. */
-static __device__ __forceinline__ int tmm__thin_shift(const float *at)
+TMM__DEVICE int tmm__thin_shift(const float *at)
 {
     return (int)((size_t)at / sizeof *at % 4);
 }
@@ -16203,9 +16160,8 @@ static __device__ __forceinline__ int tmm__thin_shift(const float *at)
    stage is [k][line], chunk c of four lines at place c ^ k / 4 % 4 * 2: half a warp reads 8 bytes of
    four k each, from all 32 banks. Off 16 bytes a row begins with what lies before its first line in the
    same 16 bytes, see thin_shift; so up to 12 bytes before the operand are read, but not used. */
-static __device__ __forceinline__ void tmm__thin_copy(const tmm__thin_job *job,
-                                                      tmm__thin_walk *walk, float *stage,
-                                                      int thread, unsigned long long policy)
+TMM__DEVICE void tmm__thin_copy(const tmm__thin_job *job, tmm__thin_walk *walk, float *stage,
+                                int thread, unsigned long long policy)
 {
     const float *none = job->large.X, *at = walk->at;
     const long long line_stride = job->large.line_stride, k_stride = job->large.k_stride;
@@ -16265,7 +16221,7 @@ static __device__ __forceinline__ void tmm__thin_copy(const tmm__thin_job *job,
 }
 
 /* Where a thread that multiplies has its first elements in a stage. */
-static __device__ __forceinline__ int tmm__thin_place(const tmm__thin_job *job, int thread)
+TMM__DEVICE int tmm__thin_place(const tmm__thin_job *job, int thread)
 {
     const int g = thread / 4 % 8, q = thread % 4;
     if (job->along_k) return thread * 4;
@@ -16274,7 +16230,7 @@ static __device__ __forceinline__ int tmm__thin_place(const tmm__thin_job *job, 
 }
 
 /* Where rows are off 16 bytes, shifts of k % 4 = 0 to 3, four bits each; else -1. */
-static __device__ __forceinline__ int tmm__thin_shifts(const tmm__thin_job *job)
+TMM__DEVICE int tmm__thin_shifts(const tmm__thin_job *job)
 {
     const float *first = job->large.X + blockIdx.y * job->large.product_stride;
     int shifts = 0;
@@ -16284,8 +16240,7 @@ static __device__ __forceinline__ int tmm__thin_shifts(const tmm__thin_job *job)
 }
 
 /* What a thread has of a stage: of its two lines, four k of each 16. */
-static __device__ __forceinline__ void tmm__thin_load(const float *stage, bool along_k, int shifts,
-                                                      float (*x)[2][4])
+TMM__DEVICE void tmm__thin_load(const float *stage, bool along_k, int shifts, float (*x)[2][4])
 {
     if (along_k) {
 #pragma unroll
@@ -16313,9 +16268,8 @@ static __device__ __forceinline__ void tmm__thin_load(const float *stage, bool a
 
 /* A thread's terms of a stage, as the fragments of A of two k16: terms[k16][term][word]. Of its two
    lines, most and inexact: see thin_is_bad. */
-static __device__ __forceinline__ void tmm__thin_split(const float *stage, bool along_k, int shifts,
-                                                       unsigned (*terms)[3][4], unsigned *most,
-                                                       unsigned *inexact)
+TMM__DEVICE void tmm__thin_split(const float *stage, bool along_k, int shifts,
+                                 unsigned (*terms)[3][4], unsigned *most, unsigned *inexact)
 {
     float x[2][2][4];
     tmm__thin_load(stage, along_k, shifts, x);
@@ -16341,9 +16295,8 @@ static __device__ __forceinline__ void tmm__thin_split(const float *stage, bool 
     "{\n.reg .pred p;\nsetp.ne.b32 p, %" add ", 0;\n"                                           \
     "wgmma.mma_async.sync.aligned.m64n" n "k16.f32.bf16.bf16 {" names "}, {%" a ", %" b ", %" c \
     ", %" d "}, %" from ", p, 1, 1, 0;\n}"
-static __device__ __forceinline__ void tmm__wgmma_thin(float *c, const unsigned *a,
-                                                       unsigned long long b, const int cols,
-                                                       const int add)
+TMM__DEVICE void tmm__wgmma_thin(float *c, const unsigned *a, unsigned long long b, const int cols,
+                                 const int add)
 {
     if (cols == 32)
         asm volatile(TMM__THIN_ASM("32", TMM__NAMES_16, "16", "17", "18", "19", "20", "21")
@@ -16364,9 +16317,8 @@ static __device__ __forceinline__ void tmm__wgmma_thin(float *c, const unsigned 
 }
 #endif
 
-static __device__ __forceinline__ void tmm__thin_products(float *c, const unsigned (*terms)[3][4],
-                                                          const unsigned char *planes,
-                                                          const int cols)
+TMM__DEVICE void tmm__thin_products(float *c, const unsigned (*terms)[3][4],
+                                    const unsigned char *planes, const int cols)
 {
 #if TMM__WGMMA
     /* The distance of the halves of 16 k, and of groups of eight lines. */
@@ -16412,7 +16364,7 @@ static __device__ __forceinline__ void tmm__thin_products(float *c, const unsign
 /* Waits until what is copied for a stage is there. Where no barriers count copies, all threads of a
    block meet instead, once a stage. */
 #if TMM__WGMMA
-static __device__ __forceinline__ void tmm__thin_wait(unsigned barrier, unsigned parity)
+TMM__DEVICE void tmm__thin_wait(unsigned barrier, unsigned parity)
 {
     tmm__barrier_wait(barrier, parity);
 }
@@ -16435,9 +16387,8 @@ typedef struct tmm__thin_side {
 } tmm__thin_side;
 
 /* Terms of the stage, when it is full. */
-static __device__ __forceinline__ void tmm__thin_terms(const tmm__thin_job *job,
-                                                       tmm__thin_side *side,
-                                                       unsigned (*terms)[3][4])
+TMM__DEVICE void tmm__thin_terms(const tmm__thin_job *job, tmm__thin_side *side,
+                                 unsigned (*terms)[3][4])
 {
     tmm__thin_wait(side->fulls + 8 * side->stage, side->parity);
     tmm__thin_split(side->mine + side->stage * (TMM__THIN_STAGE / 4), job->along_k, side->shifts,
@@ -16446,11 +16397,9 @@ static __device__ __forceinline__ void tmm__thin_terms(const tmm__thin_job *job,
 
 /* A step: its products, which are added to `sum`, and meanwhile the terms of the next one, if there are
    more. `ends`: all terms of the two lines have been made. */
-static __device__ __forceinline__ void tmm__thin_step(const tmm__thin_job *job,
-                                                      tmm__thin_side *side, float *sum,
-                                                      const unsigned (*terms)[3][4],
-                                                      unsigned (*next)[3][4], bool more, bool ends,
-                                                      const int cols, const int stages)
+TMM__DEVICE void tmm__thin_step(const tmm__thin_job *job, tmm__thin_side *side, float *sum,
+                                const unsigned (*terms)[3][4], unsigned (*next)[3][4], bool more,
+                                bool ends, const int cols, const int stages)
 {
     float c[64];
     const int stage = side->stage;
