@@ -59,8 +59,13 @@ static inline const tmm__xhalf__wgmma *tmm__xhalf_wgmma(int n)
 }
 
 #ifndef TMM__HALF_ONCE
-/* Numbers of plans: mma.sync, by copies of operands off 16 bytes, wgmma, KERNEL THIN HALF. */
-enum { TMM__HALF_COPIED = 4, TMM__HALF_WGMMA_FIRST = 8, TMM__HALF_THIN_FIRST = 32 };
+/* Numbers of plans: mma.sync, by copies of operands off 16 bytes, KERNEL TINY HALF, wgmma, THIN HALF. */
+enum {
+    TMM__HALF_COPIED = 4,
+    TMM__HALF_TINY = 7,
+    TMM__HALF_WGMMA_FIRST = 8,
+    TMM__HALF_THIN_FIRST = 32
+};
 /* Ways to take an instance by wgmma: its number, the blocks of a cluster, and columns of a tile. */
 enum { TMM__HALF_WAYS = 16 };
 static const int tmm__half_ways[TMM__HALF_WAYS][3] = {{0, 2, 256}, {1, 2, 128}, {2, 2, 192},
@@ -314,10 +319,49 @@ static inline void tmm__xhalf_mma_plan(const tmm__xproduct *p, tmm__plan *c)
     }
 }
 
+/* KERNEL TINY HALF, if it should be faster than c->time. Not for part of a product from host memory: other
+   kernels may have other bits. */
+static inline void tmm__xhalf_tiny_plan(const tmm__xproduct *p, tmm__plan *c)
+{
+    const int edge = TMM__HALF_TINY_EDGE;
+    const tmm__load load = tmm__xload(p, TMM__COST_TENSOR, edge, edge);
+    const int whole = p->allowed & (TMM__CUT_K | TMM__ALL_OF_BATCH);
+    const long long lda = tmm__xlda(p), ldb = tmm__xldb(p), most = TMM__HALF_TINY_LD;
+    if ((!whole && p->strideC == 0) || TMM__TRIANGLE(p) || load.blocks > INT_MAX / 2 ||
+        p->M > INT_MAX - edge || p->N > INT_MAX - edge || lda > most || ldb > most || p->ldc > most)
+        return;
+    const double steps = ceil(p->K / 32.0), rounds = load.blocks / (16 * load.processors);
+    double time = tmm__current_device()->gpu.launch +
+                  tmm__overlapped(tmm__in_nanoseconds(ceil(rounds) * (1000 + steps * 1500)),
+                                  tmm__memory_time(&load));
+    time = TMM__PLAN_GUESS((int)TMM__HALF_TINY, TMM__PLAN_WHOLE, 1, time);
+    if (time >= c->time) return;
+    c->time = time, c->instance = TMM__HALF_TINY;
+    c->kernel = (const void *)tmm__xgemm_half_tiny, c->bytes = 0;
+    c->tile_m = c->tile_n = edge, c->slices = 1, c->cut = TMM__PLAN_WHOLE, c->rest = 0;
+}
+
+static inline tmm_status tmm__xhalf_tiny(tmm__xproduct *p)
+{
+    const long long edge = TMM__HALF_TINY_EDGE, warps = TMM__HALF_TINY_WARPS;
+    const long long tiles = ((p->M - 1) / edge + 1) * ((p->N - 1) / edge + 1) * p->batch;
+    void *arguments[20];
+    arguments[tmm__xarguments(p, arguments)] = &p->batch;
+    return tmm__launch_clusters((const void *)tmm__xgemm_half_tiny,
+                                dim3((unsigned)((tiles - 1) / warps + 1)),
+                                dim3((unsigned)warps * 32), 1, 1, 0, arguments, p->stream);
+}
+
 static inline void tmm__xtensor_plan(const tmm__xproduct *p, const tmm__xkernel *row, tmm__plan *c)
 {
+    tmm__xproduct q = *p;
     (void)row;
-    tmm__xhalf_mma_plan(p, c);
+    /* Of a batch of several launches the last, too, has the plan of a whole launch: the same bits. */
+    if (!(p->allowed & (TMM__CUT_K | TMM__ALL_OF_BATCH)) && p->strideC != 0 &&
+        p->batch < TMM__MOST_GRID)
+        q.batch = TMM__MOST_GRID;
+    tmm__xhalf_mma_plan(&q, c);
+    tmm__xhalf_tiny_plan(&q, c);
     if (!tmm__xhalf_by_wgmma(p)) return;
     tmm__xhalf_wgmma_plan(p, c);
     tmm__xhalf_thin_plan(p, c);
@@ -487,6 +531,7 @@ static inline tmm_status tmm__xtensor(const tmm__xproduct *given, const tmm__pla
     int slices, missing = 0;
     tmm_status status = TMM_OK;
     char *memory = NULL;
+    if (plan->instance == (int)TMM__HALF_TINY) return tmm__xhalf_tiny(&p);
     if (plan->kernel != NULL && plan->instance >= (int)TMM__HALF_WGMMA_FIRST) {
         status = tmm__xhalf_run_wgmma(&p, plan, &missing);
         if (!missing) return status;
