@@ -2183,6 +2183,11 @@ typedef struct tmm__costs { /* in clocks, if nothing else is said */
         double tile[3], step[4], latency[2], cluster[2], memory[2], asked[3], l2[2];
         double align[3], sum[2], host, apart[3], late, words[2];
     } half_thin;
+    /* KERNEL TINY HALF: once, 32 k, a tile; 16 k of an operand by 8, 4 and 2 bytes, and more of these as far as they
+       exist; 4 rows of C, or as many lanes, by elements; times that memory takes. */
+    struct {
+        double first, deep, tile, load[4], rows, memory;
+    } half_tiny;
     /* KERNEL TENSOR INT8. The device chooses by the first five, in products of bytes by one
        modulus; TMM_AUTO by the last four. `slow` is predicted: fp64_slow and each_slow where FP64
        has 1/64 of the rate of FP32, rate_slow by mma.sync. */
@@ -2499,6 +2504,8 @@ static const tmm__costs tmm__measured = {
         1.06,                       /* late */
         {0.034, 0.041},             /* words */
     },
+    /* half tiny */
+    {632, 797, 94.2, {33.4, 42.8, 47.3, 62.7}, 22.8, 1.14},
     {
         /* int8 */
         26,      /* fp64 */
@@ -3471,6 +3478,8 @@ static inline tmm_status tmm__blame_operand(const tmm__operands *o, tmm_status s
 #define tmm__xhalf_tiny_begin TMM_FN(gemm__half_tiny_begin)
 #define tmm__xhalf_tiny_lines TMM_FN(gemm__half_tiny_lines)
 #define tmm__xhalf_tiny_load  TMM_FN(gemm__half_tiny_load)
+#define tmm__xhalf_tiny_loads TMM_FN(gemm__half_tiny_loads)
+#define tmm__xhalf_tiny_time  TMM_FN(gemm__half_tiny_time)
 #define tmm__xhalf_tiny_plan  TMM_FN(gemm__half_tiny_plan)
 #define tmm__xhalf_tiny_store TMM_FN(gemm__half_tiny_store)
 #define tmm__xhalf_tiny_turn  TMM_FN(gemm__half_tiny_turn)
@@ -13799,25 +13808,27 @@ enum { TMM__HALF_TINY_WARPS = 4, TMM__HALF_TINY_EDGE = 32, TMM__HALF_TINY_LD = 1
 /* What a lane loads of an operand, of every 16 k: 4 times 4 neighbours in memory. */
 typedef struct tmm__xhalf_tiny_lines {
     const TMM_TYPE *from;
-    int hop, step;           /* from 4 to the next 4, from 16 k to the next, in elements */
-    int exist, turned, by_8; /* lines that exist; are neighbours of other lines? 8 bytes at once? */
+    int hop, step; /* from 4 to the next 4, from 16 k to the next, in elements */
+    int exist, turned,
+        wide; /* lines that exist; are neighbours of other lines? bytes at once: 8, 4, 2 */
 } tmm__xhalf_tiny_lines;
 
-/* Of a tile from X on, of whose `lines` lines_left exist. A lane has the lines first, first + apart and so
-   on; `apart` is 1 where neighbours are of other lines. */
+/* Of a tile from X on, of whose `lines` lines_left exist. A lane has the lines first, first + 2^apart_log2
+   and so on; neighbours where they are of other lines. */
 TMM__DEVICE tmm__xhalf_tiny_lines tmm__xhalf_tiny_begin(const TMM_TYPE *X, int line_stride,
                                                         int k_stride, int lines, int lines_left,
-                                                        int K, int first, int apart)
+                                                        int K, int first, int apart_log2)
 {
     const int k = threadIdx.x % 4 * 4, left = lines_left < 32 ? lines_left : 32;
-    const int exist = (left - first + apart - 1) / apart;
+    const int exist = (left - first + (1 << apart_log2) - 1) >> apart_log2;
     tmm__xhalf_tiny_lines s;
     s.turned = k_stride != 1;
-    s.hop = s.turned ? k_stride : apart * line_stride, s.step = 16 * k_stride;
+    s.hop = s.turned ? k_stride : line_stride << apart_log2, s.step = 16 * k_stride;
     s.exist = exist < 4 ? exist : 4;
     s.from = X + ((exist > 0 ? first * line_stride : 0) + k * k_stride);
     const int ld = s.turned ? k_stride : line_stride, length = s.turned ? lines : K;
-    s.by_8 = (((size_t)X | (size_t)(ld | length) * 2) & 7) == 0;
+    const unsigned ends = (unsigned)(size_t)X | (unsigned)(ld | length) * 2;
+    s.wide = ends % 8 == 0 ? 8 : ends % 4 == 0 ? 4 : 2;
     return s;
 }
 
@@ -13827,12 +13838,19 @@ TMM__DEVICE void tmm__xhalf_tiny_load(unsigned *x, tmm__xhalf_tiny_lines *s, int
 {
     TMM__HIDE(s->turned); /* or there would be a loop for each kind */
     const int count = s->turned ? k_left : s->exist, side = s->turned ? s->exist : k_left;
-    if (s->by_8) {
+    if (s->wide == 8) {
 #pragma unroll
         for (int i = 0; i < 4; i++) {
             uint2 word = make_uint2(0, 0);
             if (i < count && side > 0) word = *(const uint2 *)(s->from + i * s->hop);
             x[2 * i] = word.x, x[2 * i + 1] = word.y;
+        }
+    } else if (s->wide == 4) {
+#pragma unroll
+        for (int i = 0; i < 8; i++) {
+            x[i] = 0;
+            if (i / 2 < count && i % 2 * 2 < side)
+                x[i] = *(const unsigned *)(s->from + i / 2 * s->hop + i % 2 * 2);
         }
     } else {
         const unsigned short *from = (const unsigned short *)s->from;
@@ -13935,13 +13953,13 @@ TMM_KERNEL void __launch_bounds__(32 * TMM__HALF_TINY_WARPS, 16 / TMM__HALF_TINY
     const int row0 = (int)(down * EDGE), col0 = (int)((tile - down * across) * EDGE);
     const int rows = (int)M - row0, cols = (int)N - col0, ld = (int)ldc;
 
-    const int row = csA == 1 ? g : 4 * g, apart = csA == 1 ? 8 : 1;
+    const int row = csA == 1 ? g : 4 * g, apart_log2 = csA == 1 ? 3 : 0, apart = 1 << apart_log2;
     A += product * batchA + (long long)row0 * (int)rsA;
     B += product * batchB + (long long)col0 * (int)csB;
     tmm__xhalf_tiny_lines a =
-        tmm__xhalf_tiny_begin(A, (int)rsA, (int)csA, (int)M, rows, (int)K, row, apart);
+        tmm__xhalf_tiny_begin(A, (int)rsA, (int)csA, (int)M, rows, (int)K, row, apart_log2);
     tmm__xhalf_tiny_lines b =
-        tmm__xhalf_tiny_begin(B, (int)csB, (int)rsB, (int)N, cols, (int)K, 4 * g, 1);
+        tmm__xhalf_tiny_begin(B, (int)csB, (int)rsB, (int)N, cols, (int)K, 4 * g, 0);
     float sum[2][4][4]; /* parts of 16 x 8 */
 #pragma unroll
     for (int i = 0; i < 32; i++) sum[i / 16][i / 4 % 4][i % 4] = 0;
@@ -13975,14 +13993,16 @@ TMM_KERNEL void __launch_bounds__(32 * TMM__HALF_TINY_WARPS, 16 / TMM__HALF_TINY
     for (int i = 0; i < 32; i++) v[i / 8][i % 8] = sum[i / 16][i % 4][i / 8 % 2 * 2 + i % 8 / 4];
     C += product * batchC + (long long)row0 * ld + col0;
     const int size = (int)sizeof(TMM_OUT);
-    bool by_16 = (TMM_SUM)beta == 0 && (((size_t)C | (size_t)ld * size | (size_t)N * 2) & 15) == 0;
+    const unsigned ends = (unsigned)(size_t)C | (unsigned)(ld | (int)N) * size;
+    const bool by_8 = ends % 16 == 0; /* neighbours, not 4 */
+    bool by_4 = (TMM_SUM)beta == 0 && ends % (4 * size) == 0;
 #ifdef TMM_WITH_EPILOGUE
-    by_16 = by_16 && !alpha.after.active;
+    by_4 = by_4 && !alpha.after.active;
 #endif
 #ifdef TMM_EPILOGUE
-    by_16 = false;
+    by_4 = false;
 #endif
-    if (by_16) {
+    if (by_4) {
         const TMM_SUM factor = (TMM_SUM)TMM__FACTOR(alpha);
         C += row * ld + 8 * t;
 #pragma unroll
@@ -13994,11 +14014,17 @@ TMM_KERNEL void __launch_bounds__(32 * TMM__HALF_TINY_WARPS, 16 / TMM__HALF_TINY
                     {(TMM_OUT)fmaf(factor, v[i][j], 0), (TMM_OUT)fmaf(factor, v[i][j + 1], 0)}};
                 memcpy(&words[j * size / 4], &two, sizeof two);
             }
+            const int left = row + i * apart < rows ? cols - 8 * t : 0;
 #pragma unroll
-            for (int n = 0; n < size / 2; n++)
-                if (row + i * apart < rows && 8 * t < cols)
-                    __stwb((uint4 *)C + n, make_uint4(words[4 * n], words[4 * n + 1],
-                                                      words[4 * n + 2], words[4 * n + 3]));
+            for (int n = 0; n < 2; n++) {
+                const unsigned *w = &words[n * size];
+                if (size == 4 && 4 * n < left)
+                    __stwb((uint4 *)C + n, make_uint4(w[0], w[1], w[2], w[3]));
+                if (size == 2 && n == 0 && by_8 && left > 0)
+                    __stwb((uint4 *)C, make_uint4(w[0], w[1], w[2], w[3]));
+                if (size == 2 && !by_8 && 4 * n < left)
+                    __stwb((uint2 *)C + n, make_uint2(w[0], w[1]));
+            }
         }
         return;
     }
@@ -19498,6 +19524,9 @@ static const int tmm__half_ways[TMM__HALF_WAYS][3] = {{0, 2, 256}, {1, 2, 128}, 
 /* See thin_launch.h. */
 static inline void tmm__xhalf_thin_plan(const tmm__xproduct *p, tmm__plan *c);
 static inline tmm_status tmm__xhalf_thin(tmm__xproduct *p, const tmm__plan *plan, int *missing);
+/* See tiny_launch.h. */
+static inline void tmm__xhalf_tiny_plan(const tmm__xproduct *p, tmm__plan *c);
+static inline tmm_status tmm__xhalf_tiny(tmm__xproduct *p);
 
 /* Is there a kernel by wgmma in this program, for this device, and the driver's function? Kernels for
    other devices have no barriers in shared memory. */
@@ -19737,39 +19766,6 @@ static inline void tmm__xhalf_mma_plan(const tmm__xproduct *p, tmm__plan *c)
             c->cut = slices > 1 ? TMM__PLAN_REDUCE : TMM__PLAN_WHOLE;
         }
     }
-}
-
-/* KERNEL TINY HALF, if it should be faster than c->time. Not for part of a product from host memory: other
-   kernels may have other bits. */
-static inline void tmm__xhalf_tiny_plan(const tmm__xproduct *p, tmm__plan *c)
-{
-    const int edge = TMM__HALF_TINY_EDGE;
-    const tmm__load load = tmm__xload(p, TMM__COST_TENSOR, edge, edge);
-    const int whole = p->allowed & (TMM__CUT_K | TMM__ALL_OF_BATCH);
-    const long long lda = tmm__xlda(p), ldb = tmm__xldb(p), most = TMM__HALF_TINY_LD;
-    if ((!whole && p->strideC == 0) || TMM__TRIANGLE(p) || load.blocks > INT_MAX / 2 ||
-        p->M > INT_MAX - edge || p->N > INT_MAX - edge || lda > most || ldb > most || p->ldc > most)
-        return;
-    const double steps = ceil(p->K / 32.0), rounds = load.blocks / (16 * load.processors);
-    double time = tmm__current_device()->gpu.launch +
-                  tmm__overlapped(tmm__in_nanoseconds(ceil(rounds) * (1000 + steps * 1500)),
-                                  tmm__memory_time(&load));
-    time = TMM__PLAN_GUESS((int)TMM__HALF_TINY, TMM__PLAN_WHOLE, 1, time);
-    if (time >= c->time) return;
-    c->time = time, c->instance = TMM__HALF_TINY;
-    c->kernel = (const void *)tmm__xgemm_half_tiny, c->bytes = 0;
-    c->tile_m = c->tile_n = edge, c->slices = 1, c->cut = TMM__PLAN_WHOLE, c->rest = 0;
-}
-
-static inline tmm_status tmm__xhalf_tiny(tmm__xproduct *p)
-{
-    const long long edge = TMM__HALF_TINY_EDGE, warps = TMM__HALF_TINY_WARPS;
-    const long long tiles = ((p->M - 1) / edge + 1) * ((p->N - 1) / edge + 1) * p->batch;
-    void *arguments[20];
-    arguments[tmm__xarguments(p, arguments)] = &p->batch;
-    return tmm__launch_clusters((const void *)tmm__xgemm_half_tiny,
-                                dim3((unsigned)((tiles - 1) / warps + 1)),
-                                dim3((unsigned)warps * 32), 1, 1, 0, arguments, p->stream);
 }
 
 static inline void tmm__xtensor_plan(const tmm__xproduct *p, const tmm__xkernel *row, tmm__plan *c)
@@ -20251,6 +20247,76 @@ static inline tmm_status tmm__xhalf_thin(tmm__xproduct *p, const tmm__plan *plan
         tmm__launch_clusters(plan->kernel, dim3(blocks, p->batch), plain ? 544 : 288, job.parts, 1,
                              plan->bytes, arguments, p->stream);
     return tmm__xsum(status, p, slices, partials, TMM__SUM_GROUPS);
+}
+#endif
+/* src/tiledmm/kernels/tensor_half/tiny_launch.h. PLAN and LAUNCHER of KERNEL TINY HALF.
+   Uses: kernels/tensor_half/, launch/, once/. Used by: callers. */
+#if defined(TMM_NAME) && !defined(TMM__PASS) && TMM__HOST && TMM__HALF_TENSOR
+/* Clocks of 16 k of an operand, and its bytes. */
+static inline double tmm__xhalf_tiny_loads(const tmm__xproduct *p, int is_B, double *bytes)
+{
+    const int turned = (is_B ? p->rsB : p->csA) != 1, edge = TMM__HALF_TINY_EDGE;
+    const long long lines = is_B ? p->N : p->M, ld = is_B ? tmm__xldb(p) : tmm__xlda(p);
+    const long long stride = is_B ? p->strideB : p->strideA, length = turned ? lines : p->K;
+    const double items = p->batch > 1 && stride > 0 ? p->batch : 1;
+    const size_t ends = (size_t)(is_B ? p->B : p->A) | (size_t)(ld | length) * 2 |
+                        (items > 1 ? (size_t)stride * 2 : 0);
+    /* The part of its lines and k that exists. */
+    const double exist = (double)lines * (double)p->K /
+                         (ceil((double)lines / edge) * edge * fmax(ceil(p->K / 16.0), 1) * 16);
+    *bytes += 2.0 * (double)(turned ? p->K : lines) * (double)tmm__min(ld, length + 8) * items;
+    const double *load = tmm__tuned()->half_tiny.load;
+    return ends % 8 == 0 ? load[0] : ends % 4 == 0 ? load[1] : load[2] + load[3] * exist;
+}
+
+static inline double tmm__xhalf_tiny_time(const tmm__xproduct *p, double tiles)
+{
+    const tmm__gpu *gpu = &tmm__current_device()->gpu;
+    const double processors = TMM__BUSY(tmm__current_device()->processors);
+    const int edge = TMM__HALF_TINY_EDGE, at_once = p->N > 16 ? 4 : p->N > 8 ? 8 : 16;
+    const long long bits = (p->ldc | p->N | (p->batch > 1 ? p->strideC : 0));
+    const int by_4 =
+        !tmm__xhalf_more(p) && bits % 4 == 0 && (size_t)p->C % (4 * sizeof(TMM_OUT)) == 0;
+    double bytes = sizeof(TMM_OUT) * (double)p->M * (double)tmm__min(p->ldc, p->N + 8) * p->batch;
+    double clocks = tmm__xhalf_tiny_loads(p, 0, &bytes) + tmm__xhalf_tiny_loads(p, 1, &bytes);
+    clocks = tmm__tuned()->half_tiny.tile + ceil(p->K / 16.0) * clocks;
+    if (!by_4)
+        clocks += tmm__tuned()->half_tiny.rows * (double)p->M / ceil((double)p->M / edge) / at_once;
+    clocks *= tiles / processors;
+    clocks += tmm__tuned()->half_tiny.first + ceil(p->K / 32.0) * tmm__tuned()->half_tiny.deep;
+    const double memory =
+        bytes < gpu->l2_bytes ? 0 : tmm__tuned()->half_tiny.memory * bytes / gpu->memory;
+    return gpu->launch + tmm__overlapped(tmm__in_nanoseconds(clocks), memory);
+}
+
+/* If it should be faster than c->time. Not for part of a product from host memory: other kernels may have
+   other bits. */
+static inline void tmm__xhalf_tiny_plan(const tmm__xproduct *p, tmm__plan *c)
+{
+    const int edge = TMM__HALF_TINY_EDGE;
+    const int whole = p->allowed & (TMM__CUT_K | TMM__ALL_OF_BATCH);
+    const long long lda = tmm__xlda(p), ldb = tmm__xldb(p), most = TMM__HALF_TINY_LD;
+    const double tiles = ceil((double)p->M / edge) * ceil((double)p->N / edge) * p->batch;
+    if ((!whole && p->strideC == 0) || TMM__TRIANGLE(p) || tiles > INT_MAX / 2 ||
+        p->M > INT_MAX - edge || p->N > INT_MAX - edge || lda > most || ldb > most || p->ldc > most)
+        return;
+    const double time =
+        TMM__PLAN_GUESS((int)TMM__HALF_TINY, TMM__PLAN_WHOLE, 1, tmm__xhalf_tiny_time(p, tiles));
+    if (time >= c->time) return;
+    c->time = time, c->instance = TMM__HALF_TINY;
+    c->kernel = (const void *)tmm__xgemm_half_tiny, c->bytes = 0;
+    c->tile_m = c->tile_n = edge, c->slices = 1, c->cut = TMM__PLAN_WHOLE, c->rest = 0;
+}
+
+static inline tmm_status tmm__xhalf_tiny(tmm__xproduct *p)
+{
+    const long long edge = TMM__HALF_TINY_EDGE, warps = TMM__HALF_TINY_WARPS;
+    const long long tiles = ((p->M - 1) / edge + 1) * ((p->N - 1) / edge + 1) * p->batch;
+    void *arguments[20];
+    arguments[tmm__xarguments(p, arguments)] = &p->batch;
+    return tmm__launch_clusters((const void *)tmm__xgemm_half_tiny,
+                                dim3((unsigned)((tiles - 1) / warps + 1)),
+                                dim3((unsigned)warps * 32), 1, 1, 0, arguments, p->stream);
 }
 #endif
 /* src/tiledmm/kernels/small/launch.h. PLAN and LAUNCHER of KERNEL SMALL.

@@ -174,6 +174,8 @@
 #define tmm__xhalf_tiny_begin TMM_FN(gemm__half_tiny_begin)
 #define tmm__xhalf_tiny_lines TMM_FN(gemm__half_tiny_lines)
 #define tmm__xhalf_tiny_load  TMM_FN(gemm__half_tiny_load)
+#define tmm__xhalf_tiny_loads TMM_FN(gemm__half_tiny_loads)
+#define tmm__xhalf_tiny_time  TMM_FN(gemm__half_tiny_time)
 #define tmm__xhalf_tiny_plan  TMM_FN(gemm__half_tiny_plan)
 #define tmm__xhalf_tiny_store TMM_FN(gemm__half_tiny_store)
 #define tmm__xhalf_tiny_turn  TMM_FN(gemm__half_tiny_turn)

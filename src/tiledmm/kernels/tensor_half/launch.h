@@ -78,6 +78,9 @@ static const int tmm__half_ways[TMM__HALF_WAYS][3] = {{0, 2, 256}, {1, 2, 128}, 
 /* See thin_launch.h. */
 static inline void tmm__xhalf_thin_plan(const tmm__xproduct *p, tmm__plan *c);
 static inline tmm_status tmm__xhalf_thin(tmm__xproduct *p, const tmm__plan *plan, int *missing);
+/* See tiny_launch.h. */
+static inline void tmm__xhalf_tiny_plan(const tmm__xproduct *p, tmm__plan *c);
+static inline tmm_status tmm__xhalf_tiny(tmm__xproduct *p);
 
 /* Is there a kernel by wgmma in this program, for this device, and the driver's function? Kernels for
    other devices have no barriers in shared memory. */
@@ -317,39 +320,6 @@ static inline void tmm__xhalf_mma_plan(const tmm__xproduct *p, tmm__plan *c)
             c->cut = slices > 1 ? TMM__PLAN_REDUCE : TMM__PLAN_WHOLE;
         }
     }
-}
-
-/* KERNEL TINY HALF, if it should be faster than c->time. Not for part of a product from host memory: other
-   kernels may have other bits. */
-static inline void tmm__xhalf_tiny_plan(const tmm__xproduct *p, tmm__plan *c)
-{
-    const int edge = TMM__HALF_TINY_EDGE;
-    const tmm__load load = tmm__xload(p, TMM__COST_TENSOR, edge, edge);
-    const int whole = p->allowed & (TMM__CUT_K | TMM__ALL_OF_BATCH);
-    const long long lda = tmm__xlda(p), ldb = tmm__xldb(p), most = TMM__HALF_TINY_LD;
-    if ((!whole && p->strideC == 0) || TMM__TRIANGLE(p) || load.blocks > INT_MAX / 2 ||
-        p->M > INT_MAX - edge || p->N > INT_MAX - edge || lda > most || ldb > most || p->ldc > most)
-        return;
-    const double steps = ceil(p->K / 32.0), rounds = load.blocks / (16 * load.processors);
-    double time = tmm__current_device()->gpu.launch +
-                  tmm__overlapped(tmm__in_nanoseconds(ceil(rounds) * (1000 + steps * 1500)),
-                                  tmm__memory_time(&load));
-    time = TMM__PLAN_GUESS((int)TMM__HALF_TINY, TMM__PLAN_WHOLE, 1, time);
-    if (time >= c->time) return;
-    c->time = time, c->instance = TMM__HALF_TINY;
-    c->kernel = (const void *)tmm__xgemm_half_tiny, c->bytes = 0;
-    c->tile_m = c->tile_n = edge, c->slices = 1, c->cut = TMM__PLAN_WHOLE, c->rest = 0;
-}
-
-static inline tmm_status tmm__xhalf_tiny(tmm__xproduct *p)
-{
-    const long long edge = TMM__HALF_TINY_EDGE, warps = TMM__HALF_TINY_WARPS;
-    const long long tiles = ((p->M - 1) / edge + 1) * ((p->N - 1) / edge + 1) * p->batch;
-    void *arguments[20];
-    arguments[tmm__xarguments(p, arguments)] = &p->batch;
-    return tmm__launch_clusters((const void *)tmm__xgemm_half_tiny,
-                                dim3((unsigned)((tiles - 1) / warps + 1)),
-                                dim3((unsigned)warps * 32), 1, 1, 0, arguments, p->stream);
 }
 
 static inline void tmm__xtensor_plan(const tmm__xproduct *p, const tmm__xkernel *row, tmm__plan *c)

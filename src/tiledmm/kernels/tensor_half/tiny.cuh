@@ -10,25 +10,27 @@ enum { TMM__HALF_TINY_WARPS = 4, TMM__HALF_TINY_EDGE = 32, TMM__HALF_TINY_LD = 1
 /* What a lane loads of an operand, of every 16 k: 4 times 4 neighbours in memory. */
 typedef struct tmm__xhalf_tiny_lines {
     const TMM_TYPE *from;
-    int hop, step;           /* from 4 to the next 4, from 16 k to the next, in elements */
-    int exist, turned, by_8; /* lines that exist; are neighbours of other lines? 8 bytes at once? */
+    int hop, step; /* from 4 to the next 4, from 16 k to the next, in elements */
+    int exist, turned,
+        wide; /* lines that exist; are neighbours of other lines? bytes at once: 8, 4, 2 */
 } tmm__xhalf_tiny_lines;
 
-/* Of a tile from X on, of whose `lines` lines_left exist. A lane has the lines first, first + apart and so
-   on; `apart` is 1 where neighbours are of other lines. */
+/* Of a tile from X on, of whose `lines` lines_left exist. A lane has the lines first, first + 2^apart_log2
+   and so on; neighbours where they are of other lines. */
 TMM__DEVICE tmm__xhalf_tiny_lines tmm__xhalf_tiny_begin(const TMM_TYPE *X, int line_stride,
                                                         int k_stride, int lines, int lines_left,
-                                                        int K, int first, int apart)
+                                                        int K, int first, int apart_log2)
 {
     const int k = threadIdx.x % 4 * 4, left = lines_left < 32 ? lines_left : 32;
-    const int exist = (left - first + apart - 1) / apart;
+    const int exist = (left - first + (1 << apart_log2) - 1) >> apart_log2;
     tmm__xhalf_tiny_lines s;
     s.turned = k_stride != 1;
-    s.hop = s.turned ? k_stride : apart * line_stride, s.step = 16 * k_stride;
+    s.hop = s.turned ? k_stride : line_stride << apart_log2, s.step = 16 * k_stride;
     s.exist = exist < 4 ? exist : 4;
     s.from = X + ((exist > 0 ? first * line_stride : 0) + k * k_stride);
     const int ld = s.turned ? k_stride : line_stride, length = s.turned ? lines : K;
-    s.by_8 = (((size_t)X | (size_t)(ld | length) * 2) & 7) == 0;
+    const unsigned ends = (unsigned)(size_t)X | (unsigned)(ld | length) * 2;
+    s.wide = ends % 8 == 0 ? 8 : ends % 4 == 0 ? 4 : 2;
     return s;
 }
 
@@ -38,12 +40,19 @@ TMM__DEVICE void tmm__xhalf_tiny_load(unsigned *x, tmm__xhalf_tiny_lines *s, int
 {
     TMM__HIDE(s->turned); /* or there would be a loop for each kind */
     const int count = s->turned ? k_left : s->exist, side = s->turned ? s->exist : k_left;
-    if (s->by_8) {
+    if (s->wide == 8) {
 #pragma unroll
         for (int i = 0; i < 4; i++) {
             uint2 word = make_uint2(0, 0);
             if (i < count && side > 0) word = *(const uint2 *)(s->from + i * s->hop);
             x[2 * i] = word.x, x[2 * i + 1] = word.y;
+        }
+    } else if (s->wide == 4) {
+#pragma unroll
+        for (int i = 0; i < 8; i++) {
+            x[i] = 0;
+            if (i / 2 < count && i % 2 * 2 < side)
+                x[i] = *(const unsigned *)(s->from + i / 2 * s->hop + i % 2 * 2);
         }
     } else {
         const unsigned short *from = (const unsigned short *)s->from;
@@ -146,13 +155,13 @@ TMM_KERNEL void __launch_bounds__(32 * TMM__HALF_TINY_WARPS, 16 / TMM__HALF_TINY
     const int row0 = (int)(down * EDGE), col0 = (int)((tile - down * across) * EDGE);
     const int rows = (int)M - row0, cols = (int)N - col0, ld = (int)ldc;
 
-    const int row = csA == 1 ? g : 4 * g, apart = csA == 1 ? 8 : 1;
+    const int row = csA == 1 ? g : 4 * g, apart_log2 = csA == 1 ? 3 : 0, apart = 1 << apart_log2;
     A += product * batchA + (long long)row0 * (int)rsA;
     B += product * batchB + (long long)col0 * (int)csB;
     tmm__xhalf_tiny_lines a =
-        tmm__xhalf_tiny_begin(A, (int)rsA, (int)csA, (int)M, rows, (int)K, row, apart);
+        tmm__xhalf_tiny_begin(A, (int)rsA, (int)csA, (int)M, rows, (int)K, row, apart_log2);
     tmm__xhalf_tiny_lines b =
-        tmm__xhalf_tiny_begin(B, (int)csB, (int)rsB, (int)N, cols, (int)K, 4 * g, 1);
+        tmm__xhalf_tiny_begin(B, (int)csB, (int)rsB, (int)N, cols, (int)K, 4 * g, 0);
     float sum[2][4][4]; /* parts of 16 x 8 */
 #pragma unroll
     for (int i = 0; i < 32; i++) sum[i / 16][i / 4 % 4][i % 4] = 0;
@@ -186,14 +195,16 @@ TMM_KERNEL void __launch_bounds__(32 * TMM__HALF_TINY_WARPS, 16 / TMM__HALF_TINY
     for (int i = 0; i < 32; i++) v[i / 8][i % 8] = sum[i / 16][i % 4][i / 8 % 2 * 2 + i % 8 / 4];
     C += product * batchC + (long long)row0 * ld + col0;
     const int size = (int)sizeof(TMM_OUT);
-    bool by_16 = (TMM_SUM)beta == 0 && (((size_t)C | (size_t)ld * size | (size_t)N * 2) & 15) == 0;
+    const unsigned ends = (unsigned)(size_t)C | (unsigned)(ld | (int)N) * size;
+    const bool by_8 = ends % 16 == 0; /* neighbours, not 4 */
+    bool by_4 = (TMM_SUM)beta == 0 && ends % (4 * size) == 0;
 #ifdef TMM_WITH_EPILOGUE
-    by_16 = by_16 && !alpha.after.active;
+    by_4 = by_4 && !alpha.after.active;
 #endif
 #ifdef TMM_EPILOGUE
-    by_16 = false;
+    by_4 = false;
 #endif
-    if (by_16) {
+    if (by_4) {
         const TMM_SUM factor = (TMM_SUM)TMM__FACTOR(alpha);
         C += row * ld + 8 * t;
 #pragma unroll
@@ -205,11 +216,17 @@ TMM_KERNEL void __launch_bounds__(32 * TMM__HALF_TINY_WARPS, 16 / TMM__HALF_TINY
                     {(TMM_OUT)fmaf(factor, v[i][j], 0), (TMM_OUT)fmaf(factor, v[i][j + 1], 0)}};
                 memcpy(&words[j * size / 4], &two, sizeof two);
             }
+            const int left = row + i * apart < rows ? cols - 8 * t : 0;
 #pragma unroll
-            for (int n = 0; n < size / 2; n++)
-                if (row + i * apart < rows && 8 * t < cols)
-                    __stwb((uint4 *)C + n, make_uint4(words[4 * n], words[4 * n + 1],
-                                                      words[4 * n + 2], words[4 * n + 3]));
+            for (int n = 0; n < 2; n++) {
+                const unsigned *w = &words[n * size];
+                if (size == 4 && 4 * n < left)
+                    __stwb((uint4 *)C + n, make_uint4(w[0], w[1], w[2], w[3]));
+                if (size == 2 && n == 0 && by_8 && left > 0)
+                    __stwb((uint4 *)C, make_uint4(w[0], w[1], w[2], w[3]));
+                if (size == 2 && !by_8 && 4 * n < left)
+                    __stwb((uint2 *)C + n, make_uint2(w[0], w[1]));
+            }
         }
         return;
     }
