@@ -8781,8 +8781,7 @@ TMM_KERNEL void __launch_bounds__(128, TMM__PIPELINED_BLOCKS)
 #endif
 /* src/tiledmm/kernels/common/tensor_ptx.cuh. Wrappers of the PTX instructions that products on tensor
    cores share.
-   Uses: once/.
-   Used by: kernels/tensor_float/, kernels/tensor_half/, kernels/tensor_int8/. */
+   Uses: once/. Used by: kernels/tensor_float/, kernels/tensor_half/, kernels/tensor_int8/. */
 #if defined(TMM__PASS) && TMM__EMIT_TYPE &&                                                       \
     (TMM__FLOAT_TENSOR || TMM__DOUBLE_TENSOR || TMM__HALF_TENSOR) && !defined(TMM__FLOAT_ONCE) && \
     !defined(TMM__DOUBLE_ONCE) && !defined(TMM__HALF_ONCE)
@@ -11444,7 +11443,7 @@ TMM_KERNEL void __launch_bounds__(64 * TMM__TENSOR_WARPS, TMM__TENSOR_BLOCKS)
 #endif
 #endif
 /* src/tiledmm/kernels/tensor_half/mma_sync.cuh. Elements of 16 bits on tensor cores by mma.sync.
-   Uses: kernels/common/, once/. Used by: launch.h, type/instances.h. */
+   Uses: kernels/common/, once/. Used by: launch.h, tiny.cuh, type/instances.h. */
 /* The instances: pass, name, rows and columns of a tile, stages of 32 k, blocks on a
    multiprocessor. */
 #ifndef TMM__HALF_LIST
@@ -13797,7 +13796,7 @@ TMM_KERNEL void __launch_bounds__(256) tmm__xgemm_half_align(const tmm__half_cop
 }
 #endif
 /* src/tiledmm/kernels/tensor_half/tiny.cuh. Batches of tiny products of 16 bits: a tile of C is a warp's.
-   Uses: kernels/common/, once/. Used by: launch.h. */
+   Uses: kernels/common/, mma_sync.cuh, once/. Used by: tiny_launch.h. */
 #if defined(TMM__PASS) && TMM__EMIT_TYPE && TMM__HALF_TENSOR
 #ifndef TMM__HALF_ONCE
 /* KERNEL TINY HALF: warps of a block, rows and columns of a warp's tile; the largest leading dimension, so
@@ -19445,7 +19444,8 @@ static inline double tmm__xhalf_sum_time(const tmm__xproduct *p, double parts)
 }
 #endif
 /* src/tiledmm/kernels/tensor_half/launch.h. PLAN and LAUNCHER of KERNEL TENSOR HALF.
-   Uses: kernels/common/finish.cuh, kernels/tensor_half/, launch/, once/. Used by: thin_launch.h. */
+   Uses: kernels/common/finish.cuh, kernels/tensor_half/, launch/, once/.
+   Used by: thin_launch.h, tiny_launch.h. */
 #if defined(TMM_NAME) && !defined(TMM__PASS) && TMM__HOST && TMM__HALF_TENSOR
 /* An instance of KERNEL TENSOR HALF. */
 typedef struct tmm__xhalf__instance {
@@ -20250,7 +20250,7 @@ static inline tmm_status tmm__xhalf_thin(tmm__xproduct *p, const tmm__plan *plan
 }
 #endif
 /* src/tiledmm/kernels/tensor_half/tiny_launch.h. PLAN and LAUNCHER of KERNEL TINY HALF.
-   Uses: kernels/tensor_half/, launch/, once/. Used by: callers. */
+   Uses: launch.h, tiny.cuh, launch/, once/. Used by: launch.h. */
 #if defined(TMM_NAME) && !defined(TMM__PASS) && TMM__HOST && TMM__HALF_TENSOR
 /* Clocks of 16 k of an operand, and its bytes. */
 static inline double tmm__xhalf_tiny_loads(const tmm__xproduct *p, int is_B, double *bytes)

@@ -1,5 +1,5 @@
 /* src/tiledmm/kernels/tensor_half/tiny.cuh. Batches of tiny products of 16 bits: a tile of C is a warp's.
-   Uses: kernels/common/, once/. Used by: launch.h. */
+   Uses: kernels/common/, mma_sync.cuh, once/. Used by: tiny_launch.h. */
 #if defined(TMM__PASS) && TMM__EMIT_TYPE && TMM__HALF_TENSOR
 #ifndef TMM__HALF_ONCE
 /* KERNEL TINY HALF: warps of a block, rows and columns of a warp's tile; the largest leading dimension, so
