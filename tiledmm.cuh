@@ -2158,6 +2158,11 @@ typedef struct tmm__costs { /* in clocks, if nothing else is said */
         double tile[3], step[4], latency[2], cluster[2], memory[2], asked[3], l2[2];
         double align[3], sum[2], host, apart[3], late, words[2];
     } half_thin;
+    /* KERNEL TINY HALF: once, 32 k, a tile; 16 k of an operand by 8, 4 and 2 bytes, and more of these as far as they
+       exist; 4 rows of C, or as many lanes, by elements; times that memory takes. */
+    struct {
+        double first, deep, tile, load[4], rows, memory;
+    } half_tiny;
     /* KERNEL TENSOR INT8. The device chooses by the first five, in products of bytes by one
        modulus; TMM_AUTO by the last four. `slow` is predicted: fp64_slow and each_slow where FP64
        has 1/64 of the rate of FP32, rate_slow by mma.sync. */
@@ -2474,6 +2479,8 @@ static const tmm__costs tmm__measured = {
         1.06,                       /* late */
         {0.034, 0.041},             /* words */
     },
+    /* half tiny */
+    {632, 797, 94.2, {33.4, 42.8, 47.3, 62.7}, 22.8, 1.14},
     {
         /* int8 */
         26,      /* fp64 */
@@ -3387,6 +3394,7 @@ static inline tmm_status tmm__blame_operand(const tmm__operands *o, tmm_status s
 #define tmm__xgemm_prepare_memory TMM_FN(gemm_prepare_memory)
 #define tmm__xgemm_half_align     TMM_FN(gemm_half_align)
 #define tmm__xgemm_half_thin      TMM_FN(gemm_half_thin)
+#define tmm__xgemm_half_tiny      TMM_FN(gemm_half_tiny)
 #define tmm__xgemm_reduce         TMM_FN(gemm_reduce)
 #define tmm__xgemm_release        TMM_FN(gemm_release)
 #define tmm__xgemm_shared_        TMM_FN(gemm_shared_)
@@ -3435,6 +3443,15 @@ static inline tmm_status tmm__blame_operand(const tmm__operands *o, tmm_status s
 #define tmm__xhalf_thin_stage TMM_FN(gemm__half_thin_stage)
 #define tmm__xhalf_thin_time  TMM_FN(gemm__half_thin_time)
 #define tmm__xhalf_thin_words TMM_FN(gemm__half_thin_words)
+#define tmm__xhalf_tiny       TMM_FN(gemm__half_tiny)
+#define tmm__xhalf_tiny_begin TMM_FN(gemm__half_tiny_begin)
+#define tmm__xhalf_tiny_lines TMM_FN(gemm__half_tiny_lines)
+#define tmm__xhalf_tiny_load  TMM_FN(gemm__half_tiny_load)
+#define tmm__xhalf_tiny_loads TMM_FN(gemm__half_tiny_loads)
+#define tmm__xhalf_tiny_time  TMM_FN(gemm__half_tiny_time)
+#define tmm__xhalf_tiny_plan  TMM_FN(gemm__half_tiny_plan)
+#define tmm__xhalf_tiny_store TMM_FN(gemm__half_tiny_store)
+#define tmm__xhalf_tiny_turn  TMM_FN(gemm__half_tiny_turn)
 #define tmm__xhalf__thin      TMM_FN(gemm__half__thin_way)
 #define tmm__xhalf__thins     TMM_FN(gemm__half__thins)
 #define tmm__xhalf_wgmma      TMM_FN(gemm__half_wgmma)
@@ -13701,6 +13718,249 @@ TMM_KERNEL void __launch_bounds__(256) tmm__xgemm_half_align(const tmm__half_cop
     *(uint4 *)((unsigned short *)x.to + r * x.pitch + col) = make_uint4(w[0], w[1], w[2], w[3]);
 }
 #endif
+/* src/tiledmm/kernels/tensor_half/tiny.cuh. Batches of tiny products of 16 bits: a tile of C is a warp's. */
+#if defined(TMM__PASS) && TMM__EMIT_TYPE && TMM__HALF_TENSOR
+#ifndef TMM__HALF_ONCE
+/* KERNEL TINY HALF: warps of a block, rows and columns of a warp's tile; the largest leading dimension, so
+   that 32 lines and a multiple of it fit in 32 bits. */
+enum { TMM__HALF_TINY_WARPS = 4, TMM__HALF_TINY_EDGE = 32, TMM__HALF_TINY_LD = 1 << 24 };
+#endif
+
+/* What a lane loads of an operand, of every 16 k: 4 times 4 neighbours in memory. */
+typedef struct tmm__xhalf_tiny_lines {
+    const TMM_TYPE *from;
+    int hop, step; /* from 4 to the next 4, from 16 k to the next, in elements */
+    int exist, turned,
+        wide; /* lines that exist; are neighbours of other lines? bytes at once: 8, 4, 2 */
+} tmm__xhalf_tiny_lines;
+
+/* Of a tile from X on, of whose `lines` lines_left exist. A lane has the lines first, first + 2^apart_log2
+   and so on; neighbours where they are of other lines. */
+TMM__DEVICE tmm__xhalf_tiny_lines tmm__xhalf_tiny_begin(const TMM_TYPE *X, int line_stride,
+                                                        int k_stride, int lines, int lines_left,
+                                                        int K, int first, int apart_log2)
+{
+    const int k = threadIdx.x % 4 * 4, left = lines_left < 32 ? lines_left : 32;
+    const int exist = (left - first + (1 << apart_log2) - 1) >> apart_log2;
+    tmm__xhalf_tiny_lines s;
+    s.turned = k_stride != 1;
+    s.hop = s.turned ? k_stride : line_stride << apart_log2, s.step = 16 * k_stride;
+    s.exist = exist < 4 ? exist : 4;
+    s.from = X + ((exist > 0 ? first * line_stride : 0) + k * k_stride);
+    const int ld = s.turned ? k_stride : line_stride, length = s.turned ? lines : K;
+    const unsigned ends = (unsigned)(size_t)X | (unsigned)(ld | length) * 2;
+    s.wide = ends % 8 == 0 ? 8 : ends % 4 == 0 ? 4 : 2;
+    return s;
+}
+
+/* Loads the next 16 k, of which k_left exist from this lane's first on. x[2 i] and x[2 i + 1]: hop i. What
+   does not exist becomes 0. */
+TMM__DEVICE void tmm__xhalf_tiny_load(unsigned *x, tmm__xhalf_tiny_lines *s, int k_left)
+{
+    TMM__HIDE(s->turned); /* or there would be a loop for each kind */
+    const int count = s->turned ? k_left : s->exist, side = s->turned ? s->exist : k_left;
+    if (s->wide == 8) {
+#pragma unroll
+        for (int i = 0; i < 4; i++) {
+            uint2 word = make_uint2(0, 0);
+            if (i < count && side > 0) word = *(const uint2 *)(s->from + i * s->hop);
+            x[2 * i] = word.x, x[2 * i + 1] = word.y;
+        }
+    } else if (s->wide == 4) {
+#pragma unroll
+        for (int i = 0; i < 8; i++) {
+            x[i] = 0;
+            if (i / 2 < count && i % 2 * 2 < side)
+                x[i] = *(const unsigned *)(s->from + i / 2 * s->hop + i % 2 * 2);
+        }
+    } else {
+        const unsigned short *from = (const unsigned short *)s->from;
+        unsigned short bits[16];
+#pragma unroll
+        for (int i = 0; i < 16; i++) {
+            bits[i] = 0;
+            if (i / 4 < count && i % 4 < side) bits[i] = from[i / 4 * s->hop + i % 4];
+        }
+#pragma unroll
+        for (int i = 0; i < 8; i++) x[i] = bits[2 * i] | (unsigned)bits[2 * i + 1] << 16;
+    }
+    s->from += s->step;
+}
+
+/* 4 k of 4 lines become 4 lines of 4 k. */
+TMM__DEVICE void tmm__xhalf_tiny_turn(unsigned *x)
+{
+    unsigned y[8];
+#pragma unroll
+    for (int i = 0; i < 8; i++) { /* line i / 2, its k i % 2 * 2 and the next */
+        const unsigned a = x[i % 2 * 4 + i / 4], b = x[i % 2 * 4 + 2 + i / 4];
+        y[i] = i / 2 % 2 == 0 ? (a & 0xffff) | b << 16 : a >> 16 | (b & 0xffff0000u);
+    }
+#pragma unroll
+    for (int i = 0; i < 8; i++) x[i] = y[i];
+}
+
+/* Stores a tile of which rows and cols exist, any C, with all that comes after: sums by rows in shared memory,
+   a lane has a column of 8, 16 or 32. What C was is asked for 4 times at once. */
+TMM__DEVICE void tmm__xhalf_tiny_store(const float *own, const int pitch, TMM_OUT *C, int ldc,
+                                       long long row, long long col, int rows, int cols,
+                                       TMM__ALPHA alpha, TMM_SCALAR beta)
+{
+    const int lane = threadIdx.x % 32, log2 = cols > 16 ? 5 : cols > 8 ? 4 : 3;
+    const int c = lane & ((1 << log2) - 1), at_once = 32 >> log2;
+    C += c;
+#pragma unroll 1
+    for (int r = lane >> log2; r < rows; r += 4 * at_once) {
+        TMM_OUT old[4];
+        bool inside[4];
+#pragma unroll
+        for (int i = 0; i < 4; i++) inside[i] = c < cols && r + i * at_once < rows, old[i] = 0;
+        if ((TMM_SUM)beta != 0)
+#pragma unroll
+            for (int i = 0; i < 4; i++)
+                tmm__xload_if(&old[i], C + (r + i * at_once) * ldc, inside[i]);
+#pragma unroll
+        for (int i = 0; i < 4; i++) {
+            const int at = inside[i] ? r + i * at_once : r;
+            tmm__xstore_if(C + at * ldc,
+                           tmm__xvalue(own[at * pitch + c], alpha,
+                                       TMM__MUL((TMM_SUM)beta, (TMM_SUM)old[i]), inside[i],
+                                       row + at, col + c),
+                           inside[i]);
+        }
+    }
+}
+
+/* ============================== KERNEL TINY HALF ============================================== */
+/* Batches of products of 16 bits, up to some 32 x 32, on tensor cores. A warp has a tile of 32 x 32 of C;
+   its operands go from memory straight to registers, without shared memory and barriers.
+   mma.sync multiplies 16 x 16 by 16 x 8. Which line of memory is which of its lines, and which k is
+   which, is free, as long as A and B agree. For lane l, g = l / 4 and t = l % 4:
+
+       k     4 t to 4 t + 3 of every 16: 8 bytes where a line lies along k
+       B     lines 4 g to 4 g + 3, one for each part of 8 columns: 8 bytes where k are apart
+       A     lines g, g + 8, g + 16, g + 24; or as those of B where k are apart
+       C     so these rows, and columns 8 t to 8 t + 7: 16 bytes of a row
+
+            8 t: 0 .. 7 | 8 .. 15 | 16 .. 23 | 24 .. 31
+           +-----------+---------+----------+----------+
+       g 0 | lane 0    | lane 1  | lane 2   | lane 3   |   what is not along k, by 8 bytes, is turned
+         1 | lane 4    | lane 5  | lane 6   | lane 7   |   in registers, 4 lines by 4 k; what is off
+           | ...                                       |   8 bytes is loaded element by element
+   Two times 16 k are on their way at once; what more must be hidden, other warps hide.
+   2 (M + N) K + 2 M N bytes a product, and 2 M N K operations: 8 for a byte at 24 x 24 x 24. What bounds
+   it: memory, or L2; with single elements the instructions that load and store. */
+TMM_KERNEL void __launch_bounds__(32 * TMM__HALF_TINY_WARPS, 16 / TMM__HALF_TINY_WARPS)
+    tmm__xgemm_half_tiny(long long M, long long N, long long K, TMM__ALPHA alpha,
+                         const TMM_TYPE *__restrict__ A, long long rsA, long long csA,
+                         long long batchA, const TMM_TYPE *__restrict__ B, long long rsB,
+                         long long csB, long long batchB, TMM_SCALAR beta, TMM_OUT *__restrict__ C,
+                         long long ldc, long long batchC, unsigned batch)
+{
+    enum { EDGE = TMM__HALF_TINY_EDGE, WARPS = TMM__HALF_TINY_WARPS, PITCH = EDGE + 4 };
+    __shared__ alignas(16) float tiles_of_C[WARPS][EDGE * PITCH];
+    const int lane = threadIdx.x % 32, g = lane / 4, t = lane % 4;
+    tmm__let_next_begin();
+    tmm__wait_for_previous();
+    /* Tiles are numbered through all products. Of sizes and strides 32 bits count: see the plan. */
+    const unsigned across = ((unsigned)N - 1) / EDGE + 1,
+                   tiles = (((unsigned)M - 1) / EDGE + 1) * across;
+    unsigned tile = blockIdx.x * WARPS + threadIdx.x / 32, product = tile, down = 0;
+    if (tiles > 1)
+        product = tile / tiles, tile -= product * tiles, down = tile / across;
+    else
+        tile = 0;
+    if (product >= batch) return;
+    const int row0 = (int)(down * EDGE), col0 = (int)((tile - down * across) * EDGE);
+    const int rows = (int)M - row0, cols = (int)N - col0, ld = (int)ldc;
+
+    const int row = csA == 1 ? g : 4 * g, apart_log2 = csA == 1 ? 3 : 0, apart = 1 << apart_log2;
+    A += product * batchA + (long long)row0 * (int)rsA;
+    B += product * batchB + (long long)col0 * (int)csB;
+    tmm__xhalf_tiny_lines a =
+        tmm__xhalf_tiny_begin(A, (int)rsA, (int)csA, (int)M, rows, (int)K, row, apart_log2);
+    tmm__xhalf_tiny_lines b =
+        tmm__xhalf_tiny_begin(B, (int)csB, (int)rsB, (int)N, cols, (int)K, 4 * g, 0);
+    float sum[2][4][4]; /* parts of 16 x 8 */
+#pragma unroll
+    for (int i = 0; i < 32; i++) sum[i / 16][i / 4 % 4][i % 4] = 0;
+#pragma unroll 1
+    for (int left = (int)K; left > 0; left -= 32) {
+        unsigned x[2][8], y[2][8];
+#pragma unroll
+        for (int s = 0; s < 2; s++) {
+            if (left <= 16 * s) break;
+            tmm__xhalf_tiny_load(x[s], &a, left - 16 * s - 4 * t);
+            tmm__xhalf_tiny_load(y[s], &b, left - 16 * s - 4 * t);
+        }
+#pragma unroll
+        for (int s = 0; s < 2; s++) {
+            if (left <= 16 * s) break;
+            if (a.turned) tmm__xhalf_tiny_turn(x[s]);
+            if (b.turned) tmm__xhalf_tiny_turn(y[s]);
+#pragma unroll
+            for (int i = 0; i < 2; i++) {
+                const unsigned lines[4] = {x[s][4 * i], x[s][4 * i + 2], x[s][4 * i + 1],
+                                           x[s][4 * i + 3]};
+#pragma unroll
+                for (int j = 0; j < 4; j++) tmm__xhalf_mma(sum[i][j], lines, &y[s][2 * j]);
+            }
+        }
+    }
+
+    /* Row i of this lane, columns 8 t to 8 t + 7. */
+    float v[4][8];
+#pragma unroll
+    for (int i = 0; i < 32; i++) v[i / 8][i % 8] = sum[i / 16][i % 4][i / 8 % 2 * 2 + i % 8 / 4];
+    C += product * batchC + (long long)row0 * ld + col0;
+    const int size = (int)sizeof(TMM_OUT);
+    const unsigned ends = (unsigned)(size_t)C | (unsigned)(ld | (int)N) * size;
+    const bool by_8 = ends % 16 == 0; /* neighbours, not 4 */
+    bool by_4 = (TMM_SUM)beta == 0 && ends % (4 * size) == 0;
+#ifdef TMM_WITH_EPILOGUE
+    by_4 = by_4 && !alpha.after.active;
+#endif
+#ifdef TMM_EPILOGUE
+    by_4 = false;
+#endif
+    if (by_4) {
+        const TMM_SUM factor = (TMM_SUM)TMM__FACTOR(alpha);
+        C += row * ld + 8 * t;
+#pragma unroll
+        for (int i = 0; i < 4; i++, C += apart * ld) {
+            unsigned words[2 * sizeof(TMM_OUT)];
+#pragma unroll
+            for (int j = 0; j < 8; j += 2) { /* with 0 added, so that -0 is 0 */
+                const tmm__xouts2 two = {
+                    {(TMM_OUT)fmaf(factor, v[i][j], 0), (TMM_OUT)fmaf(factor, v[i][j + 1], 0)}};
+                memcpy(&words[j * size / 4], &two, sizeof two);
+            }
+            const int left = row + i * apart < rows ? cols - 8 * t : 0;
+#pragma unroll
+            for (int n = 0; n < 2; n++) {
+                const unsigned *w = &words[n * size];
+                if (size == 4 && 4 * n < left)
+                    __stwb((uint4 *)C + n, make_uint4(w[0], w[1], w[2], w[3]));
+                if (size == 2 && n == 0 && by_8 && left > 0)
+                    __stwb((uint4 *)C, make_uint4(w[0], w[1], w[2], w[3]));
+                if (size == 2 && !by_8 && 4 * n < left)
+                    __stwb((uint2 *)C + n, make_uint2(w[0], w[1]));
+            }
+        }
+        return;
+    }
+    float *own = tiles_of_C[threadIdx.x / 32];
+#pragma unroll
+    for (int i = 0; i < 4; i++)
+#pragma unroll
+        for (int n = 0; n < 8; n += 4)
+            *(float4 *)&own[(row + i * apart) * PITCH + 8 * t + n] =
+                make_float4(v[i][n], v[i][n + 1], v[i][n + 2], v[i][n + 3]);
+    __syncwarp();
+    tmm__xhalf_tiny_store(own, PITCH, C, ld, row0, col0, rows < EDGE ? rows : (int)EDGE,
+                          cols < EDGE ? cols : (int)EDGE, TMM__OF_PRODUCT(alpha, product), beta);
+}
+#endif
 /* src/tiledmm/kernels/tensor_float/types.cuh. Floats on tensor cores: the method, and what host and device
    share. */
 #if defined(TMM__PASS) && TMM__EMIT_TYPE && TMM__FLOAT_TENSOR && !defined(TMM__FLOAT_ONCE)
@@ -18130,7 +18390,7 @@ TMM__CHECK(TMM__SKINNY_LIST, 5)
 TMM__CHECK(TMM__OUTER_LIST, 5)
 TMM__CHECK(TMM__NARROW_LIST, 5)
 TMM__CHECK(TMM__TENSOR_LIST, 5)
-TMM__CHECK(TMM__HALF_LIST, 4) /* see TMM__HALF_COPIED */
+TMM__CHECK(TMM__HALF_LIST, 3) /* see TMM__HALF_COPIED and TMM__HALF_TINY */
 TMM__CHECK(TMM__HALF_WGMMA_LIST, 5)
 TMM__CHECK(TMM__WGMMA_LIST, 6)
 TMM__CHECK(TMM__WGMMA_KERNEL_LIST, 6)
@@ -19081,8 +19341,13 @@ static inline const tmm__xhalf__wgmma *tmm__xhalf_wgmma(int n)
 }
 
 #ifndef TMM__HALF_ONCE
-/* Numbers of plans: mma.sync, by copies of operands off 16 bytes, wgmma, KERNEL THIN HALF. */
-enum { TMM__HALF_COPIED = 4, TMM__HALF_WGMMA_FIRST = 8, TMM__HALF_THIN_FIRST = 32 };
+/* Numbers of plans: mma.sync, by copies of operands off 16 bytes, KERNEL TINY HALF, wgmma, THIN HALF. */
+enum {
+    TMM__HALF_COPIED = 4,
+    TMM__HALF_TINY = 7,
+    TMM__HALF_WGMMA_FIRST = 8,
+    TMM__HALF_THIN_FIRST = 32
+};
 /* Ways to take an instance by wgmma: its number, the blocks of a cluster, and columns of a tile. */
 enum { TMM__HALF_WAYS = 14 };
 static const int tmm__half_ways[TMM__HALF_WAYS][3] = {{0, 2, 256}, {1, 2, 128}, {2, 2, 192},
@@ -19094,6 +19359,9 @@ static const int tmm__half_ways[TMM__HALF_WAYS][3] = {{0, 2, 256}, {1, 2, 128}, 
 /* See thin_launch.h. */
 static inline void tmm__xhalf_thin_plan(const tmm__xproduct *p, tmm__plan *c);
 static inline tmm_status tmm__xhalf_thin(tmm__xproduct *p, const tmm__plan *plan, int *missing);
+/* See tiny_launch.h. */
+static inline void tmm__xhalf_tiny_plan(const tmm__xproduct *p, tmm__plan *c);
+static inline tmm_status tmm__xhalf_tiny(tmm__xproduct *p);
 
 /* Is there a kernel by wgmma in this program, for this device, and the driver's function? Kernels for
    other devices have no barriers in shared memory. */
@@ -19337,8 +19605,14 @@ static inline void tmm__xhalf_mma_plan(const tmm__xproduct *p, tmm__plan *c)
 
 static inline void tmm__xtensor_plan(const tmm__xproduct *p, const tmm__xkernel *row, tmm__plan *c)
 {
+    tmm__xproduct q = *p;
     (void)row;
-    tmm__xhalf_mma_plan(p, c);
+    /* Of a batch of several launches the last, too, has the plan of a whole launch: the same bits. */
+    if (!(p->allowed & (TMM__CUT_K | TMM__ALL_OF_BATCH)) && p->strideC != 0 &&
+        p->batch < TMM__MOST_GRID)
+        q.batch = TMM__MOST_GRID;
+    tmm__xhalf_mma_plan(&q, c);
+    tmm__xhalf_tiny_plan(&q, c);
     if (!tmm__xhalf_by_wgmma(p)) return;
     tmm__xhalf_wgmma_plan(p, c);
     tmm__xhalf_thin_plan(p, c);
@@ -19508,6 +19782,7 @@ static inline tmm_status tmm__xtensor(const tmm__xproduct *given, const tmm__pla
     int slices, missing = 0;
     tmm_status status = TMM_OK;
     char *memory = NULL;
+    if (plan->instance == (int)TMM__HALF_TINY) return tmm__xhalf_tiny(&p);
     if (plan->kernel != NULL && plan->instance >= (int)TMM__HALF_WGMMA_FIRST) {
         status = tmm__xhalf_run_wgmma(&p, plan, &missing);
         if (!missing) return status;
@@ -19806,6 +20081,75 @@ static inline tmm_status tmm__xhalf_thin(tmm__xproduct *p, const tmm__plan *plan
         tmm__launch_clusters(plan->kernel, dim3(blocks, p->batch), plain ? 544 : 288, job.parts, 1,
                              plan->bytes, arguments, p->stream);
     return tmm__xsum(status, p, slices, partials, TMM__SUM_GROUPS);
+}
+#endif
+/* src/tiledmm/kernels/tensor_half/tiny_launch.h. PLAN and LAUNCHER of KERNEL TINY HALF. */
+#if defined(TMM_NAME) && !defined(TMM__PASS) && TMM__HOST && TMM__HALF_TENSOR
+/* Clocks of 16 k of an operand, and its bytes. */
+static inline double tmm__xhalf_tiny_loads(const tmm__xproduct *p, int is_B, double *bytes)
+{
+    const int turned = (is_B ? p->rsB : p->csA) != 1, edge = TMM__HALF_TINY_EDGE;
+    const long long lines = is_B ? p->N : p->M, ld = is_B ? tmm__xldb(p) : tmm__xlda(p);
+    const long long stride = is_B ? p->strideB : p->strideA, length = turned ? lines : p->K;
+    const double items = p->batch > 1 && stride > 0 ? p->batch : 1;
+    const size_t ends = (size_t)(is_B ? p->B : p->A) | (size_t)(ld | length) * 2 |
+                        (items > 1 ? (size_t)stride * 2 : 0);
+    /* The part of its lines and k that exists. */
+    const double exist = (double)lines * (double)p->K /
+                         (ceil((double)lines / edge) * edge * fmax(ceil(p->K / 16.0), 1) * 16);
+    *bytes += 2.0 * (double)(turned ? p->K : lines) * (double)tmm__min(ld, length + 8) * items;
+    const double *load = tmm__tuned()->half_tiny.load;
+    return ends % 8 == 0 ? load[0] : ends % 4 == 0 ? load[1] : load[2] + load[3] * exist;
+}
+
+static inline double tmm__xhalf_tiny_time(const tmm__xproduct *p, double tiles)
+{
+    const tmm__gpu *gpu = &tmm__current_device()->gpu;
+    const double processors = TMM__BUSY(tmm__current_device()->processors);
+    const int edge = TMM__HALF_TINY_EDGE, at_once = p->N > 16 ? 4 : p->N > 8 ? 8 : 16;
+    const long long bits = (p->ldc | p->N | (p->batch > 1 ? p->strideC : 0));
+    const int by_4 =
+        !tmm__xhalf_more(p) && bits % 4 == 0 && (size_t)p->C % (4 * sizeof(TMM_OUT)) == 0;
+    double bytes = sizeof(TMM_OUT) * (double)p->M * (double)tmm__min(p->ldc, p->N + 8) * p->batch;
+    double clocks = tmm__xhalf_tiny_loads(p, 0, &bytes) + tmm__xhalf_tiny_loads(p, 1, &bytes);
+    clocks = tmm__tuned()->half_tiny.tile + ceil(p->K / 16.0) * clocks;
+    if (!by_4)
+        clocks += tmm__tuned()->half_tiny.rows * (double)p->M / ceil((double)p->M / edge) / at_once;
+    clocks *= tiles / processors;
+    clocks += tmm__tuned()->half_tiny.first + ceil(p->K / 32.0) * tmm__tuned()->half_tiny.deep;
+    const double memory =
+        bytes < gpu->l2_bytes ? 0 : tmm__tuned()->half_tiny.memory * bytes / gpu->memory;
+    return gpu->launch + tmm__overlapped(tmm__in_nanoseconds(clocks), memory);
+}
+
+/* If it should be faster than c->time. Not for part of a product from host memory: other kernels may have
+   other bits. */
+static inline void tmm__xhalf_tiny_plan(const tmm__xproduct *p, tmm__plan *c)
+{
+    const int edge = TMM__HALF_TINY_EDGE;
+    const int whole = p->allowed & (TMM__CUT_K | TMM__ALL_OF_BATCH);
+    const long long lda = tmm__xlda(p), ldb = tmm__xldb(p), most = TMM__HALF_TINY_LD;
+    const double tiles = ceil((double)p->M / edge) * ceil((double)p->N / edge) * p->batch;
+    if ((!whole && p->strideC == 0) || TMM__TRIANGLE(p) || tiles > INT_MAX / 2 ||
+        p->M > INT_MAX - edge || p->N > INT_MAX - edge || lda > most || ldb > most || p->ldc > most)
+        return;
+    const double time =
+        TMM__PLAN_GUESS((int)TMM__HALF_TINY, TMM__PLAN_WHOLE, 1, tmm__xhalf_tiny_time(p, tiles));
+    if (time >= c->time) return;
+    c->time = time, c->instance = TMM__HALF_TINY;
+    c->kernel = (const void *)tmm__xgemm_half_tiny, c->bytes = 0;
+    c->tile_m = c->tile_n = edge, c->slices = 1, c->cut = TMM__PLAN_WHOLE, c->rest = 0;
+}
+
+static inline tmm_status tmm__xhalf_tiny(tmm__xproduct *p)
+{
+    const long long edge = TMM__HALF_TINY_EDGE, warps = TMM__HALF_TINY_WARPS;
+    const long long tiles = ((p->M - 1) / edge + 1) * ((p->N - 1) / edge + 1) * p->batch;
+    void *arguments[20];
+    arguments[tmm__xarguments(p, arguments)] = &p->batch;
+    return tmm__launch_clusters((const void *)tmm__xgemm_half_tiny,
+                                dim3((unsigned)((tiles - 1) / warps + 1)),
+                                dim3((unsigned)warps * 32), 1, 1, 0, arguments, p->stream);
 }
 #endif
 /* src/tiledmm/kernels/small/launch.h. PLAN and LAUNCHER of KERNEL SMALL. */

@@ -185,8 +185,9 @@ int main(int count, char **words)
                      FAST("x") "tmm_xgemm_shared_8 tmm_xgemm_shared_16 tmm_xgemm_register_64 "
                                "tmm_xgemm_small_16x32 tmm_xgemm_half_64x64 "
                                "tmm_xgemm_half_128x128 tmm_xgemm_half_128x256 tmm_xgemm_half_align "
-                               "tmm_xgemm_half_thin tmm_xgemm_half_wgmma_128x128 "
-                               "tmm_xgemm_half_wgmma_128x192 tmm_xgemm_half_wgmma_128x256 "
+                               "tmm_xgemm_half_thin tmm_xgemm_half_tiny "
+                               "tmm_xgemm_half_wgmma_128x128 tmm_xgemm_half_wgmma_128x192 "
+                               "tmm_xgemm_half_wgmma_128x256 "
                                "tmm_xgemm_half_wgmma_192x192 tmm_xgemm_half_wgmma_192x224 ");
     free(ptx);
 

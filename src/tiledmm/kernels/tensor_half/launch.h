@@ -1,5 +1,6 @@
 /* src/tiledmm/kernels/tensor_half/launch.h. PLAN and LAUNCHER of KERNEL TENSOR HALF.
-   Uses: kernels/common/finish.cuh, kernels/tensor_half/, launch/, once/. Used by: thin_launch.h. */
+   Uses: kernels/common/finish.cuh, kernels/tensor_half/, launch/, once/.
+   Used by: thin_launch.h, tiny_launch.h. */
 #if defined(TMM_NAME) && !defined(TMM__PASS) && TMM__HOST && TMM__HALF_TENSOR
 /* An instance of KERNEL TENSOR HALF. */
 typedef struct tmm__xhalf__instance {
@@ -59,8 +60,13 @@ static inline const tmm__xhalf__wgmma *tmm__xhalf_wgmma(int n)
 }
 
 #ifndef TMM__HALF_ONCE
-/* Numbers of plans: mma.sync, by copies of operands off 16 bytes, wgmma, KERNEL THIN HALF. */
-enum { TMM__HALF_COPIED = 4, TMM__HALF_WGMMA_FIRST = 8, TMM__HALF_THIN_FIRST = 32 };
+/* Numbers of plans: mma.sync, by copies of operands off 16 bytes, KERNEL TINY HALF, wgmma, THIN HALF. */
+enum {
+    TMM__HALF_COPIED = 4,
+    TMM__HALF_TINY = 7,
+    TMM__HALF_WGMMA_FIRST = 8,
+    TMM__HALF_THIN_FIRST = 32
+};
 /* Ways to take an instance by wgmma: its number, the blocks of a cluster, and columns of a tile. */
 enum { TMM__HALF_WAYS = 14 };
 static const int tmm__half_ways[TMM__HALF_WAYS][3] = {{0, 2, 256}, {1, 2, 128}, {2, 2, 192},
@@ -72,6 +78,9 @@ static const int tmm__half_ways[TMM__HALF_WAYS][3] = {{0, 2, 256}, {1, 2, 128}, 
 /* See thin_launch.h. */
 static inline void tmm__xhalf_thin_plan(const tmm__xproduct *p, tmm__plan *c);
 static inline tmm_status tmm__xhalf_thin(tmm__xproduct *p, const tmm__plan *plan, int *missing);
+/* See tiny_launch.h. */
+static inline void tmm__xhalf_tiny_plan(const tmm__xproduct *p, tmm__plan *c);
+static inline tmm_status tmm__xhalf_tiny(tmm__xproduct *p);
 
 /* Is there a kernel by wgmma in this program, for this device, and the driver's function? Kernels for
    other devices have no barriers in shared memory. */
@@ -315,8 +324,14 @@ static inline void tmm__xhalf_mma_plan(const tmm__xproduct *p, tmm__plan *c)
 
 static inline void tmm__xtensor_plan(const tmm__xproduct *p, const tmm__xkernel *row, tmm__plan *c)
 {
+    tmm__xproduct q = *p;
     (void)row;
-    tmm__xhalf_mma_plan(p, c);
+    /* Of a batch of several launches the last, too, has the plan of a whole launch: the same bits. */
+    if (!(p->allowed & (TMM__CUT_K | TMM__ALL_OF_BATCH)) && p->strideC != 0 &&
+        p->batch < TMM__MOST_GRID)
+        q.batch = TMM__MOST_GRID;
+    tmm__xhalf_mma_plan(&q, c);
+    tmm__xhalf_tiny_plan(&q, c);
     if (!tmm__xhalf_by_wgmma(p)) return;
     tmm__xhalf_wgmma_plan(p, c);
     tmm__xhalf_thin_plan(p, c);
@@ -486,6 +501,7 @@ static inline tmm_status tmm__xtensor(const tmm__xproduct *given, const tmm__pla
     int slices, missing = 0;
     tmm_status status = TMM_OK;
     char *memory = NULL;
+    if (plan->instance == (int)TMM__HALF_TINY) return tmm__xhalf_tiny(&p);
     if (plan->kernel != NULL && plan->instance >= (int)TMM__HALF_WGMMA_FIRST) {
         status = tmm__xhalf_run_wgmma(&p, plan, &missing);
         if (!missing) return status;
