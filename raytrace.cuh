@@ -316,11 +316,16 @@ RAYT__WORDS(RAYT__PUSH)
 #undef z
 #endif
 
-/* -Wconversion finds numbers of elements that become double, which is meant. clang as the host
-   compiler of nvcc sees functions of the device unused, and constants that nvcc has put in. */
+/* -Wconversion finds numbers of elements that become double, which is meant; the others are of taste,
+   and programs that ask for them make errors of them. clang as the host compiler of nvcc sees
+   functions of the device unused, and constants that nvcc has put in. */
 #if RAYT__HOST && defined(__GNUC__)
 #pragma GCC diagnostic push
 #pragma GCC diagnostic ignored "-Wconversion"
+#pragma GCC diagnostic ignored "-Wsign-conversion"
+#pragma GCC diagnostic ignored "-Wdouble-promotion"
+#pragma GCC diagnostic ignored "-Wshadow"
+#pragma GCC diagnostic ignored "-Wcast-qual"
 #ifdef __clang__
 #pragma GCC diagnostic ignored "-Wunused-function"
 #pragma GCC diagnostic ignored "-Wconstant-logical-operand"
