@@ -572,10 +572,10 @@ TMM__EPILOGUE(tmm_bsepilogue, float)
     _(STAGES_2) _(STAGE_A) _(STEP) _(STEPS) _(STILL) _(STORED) _(STORED_ROWS) _(STRIDE) _(SUMS) \
     _(SWIZZLE_128B) _(S_COPIES) _(THREADS) _(THROUGH) _(TILE) _(TILE_COLS) _(TILE_M) _(TILE_N) \
     _(TN) _(UNIT) _(UNROLL) _(VECTOR) _(VECTORS) _(WARPS) _(WARPS_ACROSS) _(WIDE) _(WIDE_PASSES) \
-    _(WIDTH) _(X) _(a) _(alpha) _(b) _(beta) _(bias) _(block) _(c) _(cols) _(d) _(depth) _(e) _(g) \
-    _(h) _(half) _(i) _(j) _(k) _(l) _(lda) _(ldb) _(ldc) _(m) _(max) _(min) _(n) _(near) _(o) _(p) \
-    _(q) _(r) _(rows) _(s) _(size) _(small) _(t) _(threads) _(tile) _(u) _(v) _(w) _(width) _(x) \
-    _(y) _(z)
+    _(WIDTH) _(X) _(a) _(alpha) _(b) _(batch) _(beta) _(bias) _(block) _(c) _(col) _(cols) \
+    _(count) _(d) _(depth) _(e) _(g) _(gamma) _(h) _(half) _(i) _(j) _(k) _(l) _(lda) _(ldb) \
+    _(ldc) _(m) _(max) _(min) _(n) _(near) _(o) _(p) _(q) _(r) _(row) _(rows) _(s) _(size) \
+    _(small) _(steps) _(t) _(threads) _(tile) _(u) _(v) _(w) _(width) _(x) _(y) _(z)
 /* clang-format on */
 #ifdef _MSC_VER
 #define TMM__PRAGMA(x) __pragma(x)
@@ -701,15 +701,19 @@ TMM__WORDS(TMM__PUSH)
 #undef a
 #undef alpha
 #undef b
+#undef batch
 #undef beta
 #undef bias
 #undef block
 #undef c
+#undef col
 #undef cols
+#undef count
 #undef d
 #undef depth
 #undef e
 #undef g
+#undef gamma
 #undef h
 #undef half
 #undef i
@@ -728,10 +732,12 @@ TMM__WORDS(TMM__PUSH)
 #undef p
 #undef q
 #undef r
+#undef row
 #undef rows
 #undef s
 #undef size
 #undef small
+#undef steps
 #undef t
 #undef threads
 #undef tile
@@ -744,11 +750,16 @@ TMM__WORDS(TMM__PUSH)
 #undef z
 #endif
 
-/* -Wconversion finds numbers of elements that become double, which is meant. clang as the host
-   compiler of nvcc sees functions of the device unused, and constants that nvcc has put in. */
+/* -Wconversion finds numbers of elements that become double, which is meant; the others are of taste,
+   and programs that ask for them make errors of them. clang as the host compiler of nvcc sees
+   functions of the device unused, and constants that nvcc has put in. */
 #if TMM__HOST && defined(__GNUC__)
 #pragma GCC diagnostic push
 #pragma GCC diagnostic ignored "-Wconversion"
+#pragma GCC diagnostic ignored "-Wsign-conversion"
+#pragma GCC diagnostic ignored "-Wdouble-promotion"
+#pragma GCC diagnostic ignored "-Wshadow"
+#pragma GCC diagnostic ignored "-Wcast-qual"
 #ifdef __clang__
 #pragma GCC diagnostic ignored "-Wunused-function"
 #pragma GCC diagnostic ignored "-Wconstant-logical-operand"
