@@ -2167,7 +2167,7 @@ typedef struct tmm__costs { /* in clocks, if nothing else is said */
     /* KERNEL THIN HALF, in nanoseconds, and what all of 16 bits have: kernels/tensor_half/costs.h. */
     struct {
         double tile[3], step[4], latency[2], cluster[2], memory[2], asked[3], l2[2];
-        double align[3], sum[2], host, apart[3], late, words[2];
+        double align[3], sum[2], host, apart[3], late, words[2], direct;
     } half_thin;
     /* KERNEL TINY HALF: once, 32 k, a tile; 16 k of an operand by 8, 4 and 2 bytes, and more of these as far as they
        exist; 4 rows of C, or as many lanes, by elements; times that memory takes. */
@@ -2489,6 +2489,7 @@ static const tmm__costs tmm__measured = {
         {1.9, 2.68, 0.327},         /* apart */
         1.06,                       /* late */
         {0.034, 0.041},             /* words */
+        1.4,                        /* direct: clocks of KERNEL DIRECT, times those of float */
     },
     /* half tiny */
     {632, 797, 94.2, {33.4, 42.8, 47.3, 62.7}, 22.8, 1.14},
@@ -20626,6 +20627,9 @@ static inline double tmm__xdirect_guess(tmm__plan *c, const tmm__xproduct *p, co
     const tmm__device *device = tmm__current_device();
     const double rate = tmm__rate(device->capability, load->family, load->type);
     clocks = fmax(clocks, load->blocks * K / (rate * load->processors));
+#if TMM__HALF_TENSOR
+    clocks *= tmm__tuned()->half_thin.direct;
+#endif
     /* Groups that share a row of A have fewer bytes of it under way. */
     double memory = tmm__memory_time(load) * (1 + t->share * (p->M > p->N ? cols - 1 : 0));
     if (load->bytes > device->gpu.l2_bytes)
