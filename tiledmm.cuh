@@ -3433,6 +3433,7 @@ static inline tmm_status tmm__blame_operand(const tmm__operands *o, tmm_status s
 #define tmm__xhalf_boxed      TMM_FN(gemm__half_boxed)
 #define tmm__xhalf_boxed_C    TMM_FN(gemm__half_boxed_C)
 #define tmm__xhalf_by_wgmma   TMM_FN(gemm__half_by_wgmma)
+#define tmm__xhalf_has_wgmma  TMM_FN(gemm__half_has_wgmma)
 #define tmm__xhalf_copied     TMM_FN(gemm__half_copied)
 #define tmm__xhalf_copies     TMM_FN(gemm__half_copies)
 #define tmm__xhalf_copy       TMM_FN(gemm__half_copy)
@@ -11408,6 +11409,8 @@ TMM_KERNEL void __launch_bounds__(64 * TMM__TENSOR_WARPS, TMM__TENSOR_BLOCKS)
 /* Bytes of shared memory: the stages of both operands. A warp has rows / 2 rows and columns. */
 #define TMM__HALF_BYTES(rows, cols, stages) (((rows) + (cols)) * 64 * (stages))
 #define TMM__HALF_THREADS(rows, cols)       ((cols) / ((rows) / 2) * 64)
+/* Tiles that code for sm_90a does not have: wgmma is for what is so large. */
+#define TMM__HALF_LARGE(rows, cols) ((rows) * (cols) > 128 * 128)
 #endif
 
 #if defined(TMM__PASS) && TMM__EMIT_TYPE && TMM__HALF_TENSOR
@@ -11859,6 +11862,7 @@ TMM_KERNEL void __launch_bounds__(tmm__half_threads, TMM__HALF_BLOCKS)
         DOWN = PART / 16, /* parts of 16 x 8 */
         ACROSS = PART / 8
     };
+    if (TMM__WGMMA && TMM__HALF_LARGE(ROWS, COLS)) return;
     extern __shared__ __align__(16) unsigned char tmm__memory[];
     const int thread = threadIdx.x, warp = thread / 32, lane = thread % 32;
 #ifdef TMM_WITH_SYRK
@@ -19375,8 +19379,15 @@ static inline tmm_status tmm__xhalf_thin(tmm__xproduct *p, const tmm__plan *plan
 static inline void tmm__xhalf_tiny_plan(const tmm__xproduct *p, tmm__plan *c);
 static inline tmm_status tmm__xhalf_tiny(tmm__xproduct *p);
 
-/* Is there a kernel by wgmma in this program, for this device, and the driver's function? Kernels for
-   other devices have no barriers in shared memory. */
+/* Is this program compiled for wgmma, and the device for it? Kernels for other devices have no barriers in
+   shared memory. */
+static inline int tmm__xhalf_has_wgmma(void)
+{
+    return tmm__current_device()->capability == 90 &&
+           tmm__compiled(tmm__xhalf_wgmma(0)->kernel)->static_shared > 0;
+}
+
+/* Is a product for it, and is the driver's function there? */
 static inline int tmm__xhalf_by_wgmma(const tmm__xproduct *p)
 {
     const tmm__device *device = tmm__current_device();
@@ -19384,8 +19395,7 @@ static inline int tmm__xhalf_by_wgmma(const tmm__xproduct *p)
     /* Not for part of a batch, or of a product from host memory: mma.sync may have other bits than
        wgmma, and would do what TMA cannot read. */
     const int whole = p->allowed & (TMM__CUT_K | TMM__ALL_OF_BATCH);
-    return whole && device->capability == 90 && device->shared >= i->bytes &&
-           tmm__compiled(i->kernel)->static_shared > 0 && p->M <= INT_MAX - 256 &&
+    return whole && tmm__xhalf_has_wgmma() && device->shared >= i->bytes && p->M <= INT_MAX - 256 &&
            p->N <= INT_MAX - 256 && p->K > 0 && p->K <= INT_MAX - 64 && tmm__xlda(p) <= 1ll << 36 &&
            tmm__xldb(p) <= 1ll << 36 && tmm__xmap_maker() != NULL;
 }
@@ -19593,6 +19603,7 @@ static inline void tmm__xhalf_mma_plan(const tmm__xproduct *p, tmm__plan *c)
         load.type = TMM__TUNED_AS_HALF;
         if (copies) load.single = 0;
         if (i->bytes > device->shared) continue;
+        if (TMM__HALF_LARGE(i->rows, i->cols) && tmm__xhalf_has_wgmma()) continue;
         for (int slices = 1; slices <= 128; slices *= 2) {
             if (slices > 1 && (!(p->allowed & TMM__CUT_K) || !device->pools ||
                                tiles * slices > 4 * load.processors || slices * 4 > steps))
