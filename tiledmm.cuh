@@ -18406,7 +18406,7 @@ TMM__CHECK(TMM__SKINNY_LIST, 5)
 TMM__CHECK(TMM__OUTER_LIST, 5)
 TMM__CHECK(TMM__NARROW_LIST, 5)
 TMM__CHECK(TMM__TENSOR_LIST, 5)
-TMM__CHECK(TMM__HALF_LIST, 3) /* see TMM__HALF_COPIED and TMM__HALF_TINY */
+TMM__CHECK(TMM__HALF_LIST, 4) /* see TMM__HALF_COPIED */
 TMM__CHECK(TMM__HALF_WGMMA_LIST, 5)
 TMM__CHECK(TMM__WGMMA_LIST, 6)
 TMM__CHECK(TMM__WGMMA_KERNEL_LIST, 6)
@@ -19357,11 +19357,11 @@ static inline const tmm__xhalf__wgmma *tmm__xhalf_wgmma(int n)
 }
 
 #ifndef TMM__HALF_ONCE
-/* Numbers of plans: mma.sync, by copies of operands off 16 bytes, KERNEL TINY HALF, wgmma, THIN HALF. */
+/* Numbers of plans: mma.sync, by copies of operands off 16 bytes, wgmma, KERNEL TINY HALF, THIN HALF. */
 enum {
     TMM__HALF_COPIED = 4,
-    TMM__HALF_TINY = 7,
     TMM__HALF_WGMMA_FIRST = 8,
+    TMM__HALF_TINY = 31,
     TMM__HALF_THIN_FIRST = 32
 };
 /* Ways to take an instance by wgmma: its number, the blocks of a cluster, and columns of a tile. */

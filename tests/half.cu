@@ -27,7 +27,7 @@ const char *only_type = "";
 #define TMM__PLAN_GUESS(instance, cut, slices, time) (wanted(instance, cut, slices) ? (time) : 1e30)
 int wanted(int instance, int cut, int slices)
 {
-    if (wants_instance < 0) return !wants_wgmma || instance >= 8;
+    if (wants_instance < 0) return !wants_wgmma || (instance >= 8 && instance != 31);
     const int found = instance == wants_instance && (wants_cut < 0 || cut == wants_cut) &&
                       (wants_slices < 0 ? slices > 8 : slices == wants_slices);
     found_plans += found;

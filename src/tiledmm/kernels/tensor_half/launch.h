@@ -60,11 +60,11 @@ static inline const tmm__xhalf__wgmma *tmm__xhalf_wgmma(int n)
 }
 
 #ifndef TMM__HALF_ONCE
-/* Numbers of plans: mma.sync, by copies of operands off 16 bytes, KERNEL TINY HALF, wgmma, THIN HALF. */
+/* Numbers of plans: mma.sync, by copies of operands off 16 bytes, wgmma, KERNEL TINY HALF, THIN HALF. */
 enum {
     TMM__HALF_COPIED = 4,
-    TMM__HALF_TINY = 7,
     TMM__HALF_WGMMA_FIRST = 8,
+    TMM__HALF_TINY = 31,
     TMM__HALF_THIN_FIRST = 32
 };
 /* Ways to take an instance by wgmma: its number, the blocks of a cluster, and columns of a tile. */
