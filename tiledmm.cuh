@@ -12091,6 +12091,9 @@ typedef struct tmm__half_block {
     int row, col, part;
 } tmm__half_block;
 
+/* The rank in the cluster and numbers of clusters, which the hardware has: divisions are what a block begins with. */
+#define TMM__CLUSTER_SPECIAL(to, name) asm("mov.u32 %0, %%" name ";" : "=r"(to))
+
 TMM__DEVICE tmm__half_block tmm__half_block_of(int rank, int down, int beside)
 {
     const int place = rank >> down / 2; /* 1 or 2 of both */
@@ -12230,6 +12233,10 @@ TMM__DEVICE void tmm__half_boxes_wait(bool first)
 /* Columns of a tile that are whole boxes of 64. */
 #define TMM__HALF_WHOLE(job, cols) ((cols) == 128 ? (cols) : (job)->width & ~63)
 
+/* Halves of a barrier of the cluster. TMM__CLUSTER_MEETS also lets everyone see what was written in front of it, for
+   which it waits a thousand clocks. */
+#define TMM__CLUSTER_ARRIVES() asm volatile("barrier.cluster.arrive.relaxed.aligned;" ::: "memory")
+#define TMM__CLUSTER_WAITS()   asm volatile("barrier.cluster.wait.aligned;" ::: "memory")
 #define TMM__CLUSTER_MEETS()                                 \
     asm volatile("barrier.cluster.arrive.release.aligned;\n" \
                  "barrier.cluster.wait.acquire.aligned;" ::  \
@@ -13092,8 +13099,12 @@ TMM_KERNEL void __launch_bounds__(128 + 2 * TMM__HALF_WGMMA_ROWS, 1)
     const unsigned gathered = (unsigned)__cvta_generic_to_shared(&sums);
     /* What a tile's plans do not have takes no code. */
     const int down = job.down, beside = COLS == 256 ? 1 : job.beside, parts = PLAIN ? 1 : job.parts;
-    const int cluster = down * beside * parts, count = gridDim.x / cluster;
-    const tmm__half_block block = tmm__half_block_of(blockIdx.x % cluster, down, beside);
+    const bool single = down * beside * parts == 1;
+    unsigned rank, first_item, count;
+    TMM__CLUSTER_SPECIAL(rank, "cluster_ctarank");
+    TMM__CLUSTER_SPECIAL(first_item, "clusterid.x");
+    TMM__CLUSTER_SPECIAL(count, "nclusterid.x");
+    const tmm__half_block block = tmm__half_block_of(rank, down, beside);
     const int first_of_part = block.part * down * beside;
     int stage = 0;
     unsigned parity = 0;
@@ -13112,8 +13123,10 @@ TMM_KERNEL void __launch_bounds__(128 + 2 * TMM__HALF_WGMMA_ROWS, 1)
                                               (parts - 1) * job.width * 64);
     }
     __syncthreads();
-    if (cluster > 1) TMM__CLUSTER_MEETS();
+    if (!single) TMM__CLUSTER_ARRIVES();
     tmm__let_next_begin();
+    tmm__half_item at = tmm__half_find(&job, first_item, &block);
+    if (!single) TMM__CLUSTER_WAITS();
     if (threadIdx.x < 128) {
         asm volatile("setmaxnreg.dec.sync.aligned.u32 40;");
         const int width = FEWER == COLS ? (int)COLS : job.width;
@@ -13122,9 +13135,9 @@ TMM_KERNEL void __launch_bounds__(128 + 2 * TMM__HALF_WGMMA_ROWS, 1)
         /* Blocks that get its parts of A and B, a bit each. */
         const int to_row = beside == 1 ? 1 : (1 << down | 1) << (first_of_part + block.row);
         const int to_col = down == 1 ? 1 : 3 << (first_of_part + block.col * down);
-        if (threadIdx.x < 32 && tmm__elected())
-            for (int item = blockIdx.x / cluster; item < job.items; item += count) {
-                const tmm__half_item at = tmm__half_find(&job, item, &block);
+        if (threadIdx.x < 32 && tmm__elected()) {
+            for (int item = first_item; item < job.items; item += count) {
+                if (item >= (int)count) at = tmm__half_find(&job, item, &block);
                 tmm__wait_for_previous(); /* nothing of memory is read or written before */
                 const int zA = at.product * job.next_A, zB = at.product * job.next_B;
                 for (int step = 0; step < at.steps; step++) {
@@ -13159,8 +13172,17 @@ TMM_KERNEL void __launch_bounds__(128 + 2 * TMM__HALF_WGMMA_ROWS, 1)
                     if (++stage == STAGES) stage = 0, parity ^= 1;
                 }
             }
+            /* No block leaves while others may arrive there. */
+            for (int n = 0; n < STAGES && down + beside > 2; n++) {
+                tmm__barrier_wait(empties + 8 * stage, parity ^ 1);
+                if (++stage == STAGES) stage = 0, parity ^= 1;
+            }
+        }
         __syncwarp();
-        if (parts > 1) TMM__CLUSTER_MEETS();
+        if (parts > 1) {
+            TMM__CLUSTER_ARRIVES();
+            TMM__CLUSTER_WAITS();
+        }
     } else {
         if (ROWS == 192)
             asm volatile("setmaxnreg.inc.sync.aligned.u32 152;");
@@ -13168,14 +13190,14 @@ TMM_KERNEL void __launch_bounds__(128 + 2 * TMM__HALF_WGMMA_ROWS, 1)
             asm volatile("setmaxnreg.inc.sync.aligned.u32 232;");
         const int warp = threadIdx.x / 32 - 4, group = warp / 4;
         const int own = STAGES * STAGE + warp * TMM__HALF_WGMMA_STORE(ROWS);
-        const bool ahead = job.items > count;
+        const bool ahead = job.items > (int)count;
         const int lane = threadIdx.x % 32;
         const int writer = lane < down ? first_of_part + block.col * down + lane
                            : lane < down + beside - 1
                                ? first_of_part + (1 - block.col) * down + block.row
                                : -1;
-        for (int item = blockIdx.x / cluster; item < job.items; item += count) {
-            const tmm__half_item at = tmm__half_find(&job, item, &block);
+        for (int item = first_item; item < job.items; item += count) {
+            if (item >= (int)count) at = tmm__half_find(&job, item, &block);
             tmm__wait_for_previous();
             if (!PLAIN && job.beta != 0 && at.part < 0)
                 tmm__xhalf_ask(C + at.product * job.batchC, job.ldc, &job, at.row + warp * 16,
@@ -13199,7 +13221,8 @@ TMM_KERNEL void __launch_bounds__(128 + 2 * TMM__HALF_WGMMA_ROWS, 1)
             else
                 TMM__HALF_SUM(FEWEST);
             if (parts > 1) {
-                TMM__CLUSTER_MEETS(); /* then stages are free for sums */
+                TMM__CLUSTER_ARRIVES();
+                TMM__CLUSTER_WAITS(); /* then stages are free for sums */
                 if (!tmm__half_gather(sum, &job, &block, warp, stages, gathered, ROWS / 16, COLS))
                     continue;
             }
@@ -13221,8 +13244,6 @@ TMM_KERNEL void __launch_bounds__(128 + 2 * TMM__HALF_WGMMA_ROWS, 1)
         }
         if (tmm__elected()) TMM__HALF_BOXES_WAIT(0);
     }
-    __syncwarp();
-    if (cluster > 1) TMM__CLUSTER_MEETS(); /* no block leaves while others may arrive there */
 #else
     (void)map_A, (void)map_B, (void)map_C, (void)C, (void)job;
 #endif
@@ -19560,7 +19581,7 @@ static inline void tmm__xhalf_wgmma_plan(const tmm__xproduct *p, tmm__plan *c)
         const int plain = i != NULL && i->rows == 192;
         /* Not if a block of a cluster had no rows, but two of them may have an odd number. A triangle is cut in
            squares, and these in two tiles at most. */
-        if (i == NULL || down < cluster || (cluster == 1 && down > 1 && fmod(down, 2) == 0) ||
+        if (i == NULL || down < cluster ||
             (TMM__TRIANGLE(p) &&
              (cluster != (down > 1 ? 2 : 1) || tmm__half_ways[way][2] % 128 != 0 || beside > 1)) ||
             (plain && !tmm__xhalf_plain(p)) || p->N <= (beside - 1) * tmm__half_ways[way][2])
@@ -19572,7 +19593,9 @@ static inline void tmm__xhalf_wgmma_plan(const tmm__xproduct *p, tmm__plan *c)
         /* items are counted in 32 bits */
         if (tiles > INT_MAX / 2 - 65536 || most < 1) continue;
         const int rest = (int)fmod(tiles, most);
-        for (int s = 0; s < (int)(sizeof slices / sizeof *slices); s++) {
+        /* Single blocks where two fit: in parts of k alone. */
+        const int pairs = cluster == 1 && down > 1 && fmod(down, 2) == 0;
+        for (int s = 0; s < (int)(sizeof slices / sizeof *slices) && !pairs; s++) {
             if (s > 0 && (!cuts || slices[s] * 4 > steps || plain)) break;
             if (s == 0 || tiles * slices[s] <= 4 * most)
                 tmm__xhalf_wgmma_try(p, c, way, apart, copies, 0, slices[s], 1);
@@ -19730,7 +19753,6 @@ static inline tmm_status tmm__xhalf_copy(tmm__xproduct *p, char **memory, int *m
 static inline tmm_status tmm__xhalf_run_wgmma(const tmm__xproduct *given, const tmm__plan *plan,
                                               int *missing)
 {
-    const tmm__device *device = tmm__current_device();
     tmm__xproduct copy = *given, *p = &copy;
     const int turned_A = p->csA != 1, turned_B = p->rsB != 1;
     const long long down = (p->M - 1) / plan->tile_m + 1, across = (p->N - 1) / plan->tile_n + 1;

@@ -260,7 +260,7 @@ static inline void tmm__xhalf_wgmma_plan(const tmm__xproduct *p, tmm__plan *c)
         const int plain = i != NULL && i->rows == 192;
         /* Not if a block of a cluster had no rows, but two of them may have an odd number. A triangle is cut in
            squares, and these in two tiles at most. */
-        if (i == NULL || down < cluster || (cluster == 1 && down > 1 && fmod(down, 2) == 0) ||
+        if (i == NULL || down < cluster ||
             (TMM__TRIANGLE(p) &&
              (cluster != (down > 1 ? 2 : 1) || tmm__half_ways[way][2] % 128 != 0 || beside > 1)) ||
             (plain && !tmm__xhalf_plain(p)) || p->N <= (beside - 1) * tmm__half_ways[way][2])
@@ -272,7 +272,9 @@ static inline void tmm__xhalf_wgmma_plan(const tmm__xproduct *p, tmm__plan *c)
         /* items are counted in 32 bits */
         if (tiles > INT_MAX / 2 - 65536 || most < 1) continue;
         const int rest = (int)fmod(tiles, most);
-        for (int s = 0; s < (int)(sizeof slices / sizeof *slices); s++) {
+        /* Single blocks where two fit: in parts of k alone. */
+        const int pairs = cluster == 1 && down > 1 && fmod(down, 2) == 0;
+        for (int s = 0; s < (int)(sizeof slices / sizeof *slices) && !pairs; s++) {
             if (s > 0 && (!cuts || slices[s] * 4 > steps || plain)) break;
             if (s == 0 || tiles * slices[s] <= 4 * most)
                 tmm__xhalf_wgmma_try(p, c, way, apart, copies, 0, slices[s], 1);
@@ -430,7 +432,6 @@ static inline tmm_status tmm__xhalf_copy(tmm__xproduct *p, char **memory, int *m
 static inline tmm_status tmm__xhalf_run_wgmma(const tmm__xproduct *given, const tmm__plan *plan,
                                               int *missing)
 {
-    const tmm__device *device = tmm__current_device();
     tmm__xproduct copy = *given, *p = &copy;
     const int turned_A = p->csA != 1, turned_B = p->rsB != 1;
     const long long down = (p->M - 1) / plan->tile_m + 1, across = (p->N - 1) / plan->tile_n + 1;

@@ -79,6 +79,9 @@ typedef struct tmm__half_block {
     int row, col, part;
 } tmm__half_block;
 
+/* The rank in the cluster and numbers of clusters, which the hardware has: divisions are what a block begins with. */
+#define TMM__CLUSTER_SPECIAL(to, name) asm("mov.u32 %0, %%" name ";" : "=r"(to))
+
 TMM__DEVICE tmm__half_block tmm__half_block_of(int rank, int down, int beside)
 {
     const int place = rank >> down / 2; /* 1 or 2 of both */
@@ -218,6 +221,10 @@ TMM__DEVICE void tmm__half_boxes_wait(bool first)
 /* Columns of a tile that are whole boxes of 64. */
 #define TMM__HALF_WHOLE(job, cols) ((cols) == 128 ? (cols) : (job)->width & ~63)
 
+/* Halves of a barrier of the cluster. TMM__CLUSTER_MEETS also lets everyone see what was written in front of it, for
+   which it waits a thousand clocks. */
+#define TMM__CLUSTER_ARRIVES() asm volatile("barrier.cluster.arrive.relaxed.aligned;" ::: "memory")
+#define TMM__CLUSTER_WAITS()   asm volatile("barrier.cluster.wait.aligned;" ::: "memory")
 #define TMM__CLUSTER_MEETS()                                 \
     asm volatile("barrier.cluster.arrive.release.aligned;\n" \
                  "barrier.cluster.wait.acquire.aligned;" ::  \

@@ -72,8 +72,12 @@ TMM_KERNEL void __launch_bounds__(128 + 2 * TMM__HALF_WGMMA_ROWS, 1)
     const unsigned gathered = (unsigned)__cvta_generic_to_shared(&sums);
     /* What a tile's plans do not have takes no code. */
     const int down = job.down, beside = COLS == 256 ? 1 : job.beside, parts = PLAIN ? 1 : job.parts;
-    const int cluster = down * beside * parts, count = gridDim.x / cluster;
-    const tmm__half_block block = tmm__half_block_of(blockIdx.x % cluster, down, beside);
+    const bool single = down * beside * parts == 1;
+    unsigned rank, first_item, count;
+    TMM__CLUSTER_SPECIAL(rank, "cluster_ctarank");
+    TMM__CLUSTER_SPECIAL(first_item, "clusterid.x");
+    TMM__CLUSTER_SPECIAL(count, "nclusterid.x");
+    const tmm__half_block block = tmm__half_block_of(rank, down, beside);
     const int first_of_part = block.part * down * beside;
     int stage = 0;
     unsigned parity = 0;
@@ -92,8 +96,10 @@ TMM_KERNEL void __launch_bounds__(128 + 2 * TMM__HALF_WGMMA_ROWS, 1)
                                               (parts - 1) * job.width * 64);
     }
     __syncthreads();
-    if (cluster > 1) TMM__CLUSTER_MEETS();
+    if (!single) TMM__CLUSTER_ARRIVES();
     tmm__let_next_begin();
+    tmm__half_item at = tmm__half_find(&job, first_item, &block);
+    if (!single) TMM__CLUSTER_WAITS();
     if (threadIdx.x < 128) {
         asm volatile("setmaxnreg.dec.sync.aligned.u32 40;");
         const int width = FEWER == COLS ? (int)COLS : job.width;
@@ -102,9 +108,9 @@ TMM_KERNEL void __launch_bounds__(128 + 2 * TMM__HALF_WGMMA_ROWS, 1)
         /* Blocks that get its parts of A and B, a bit each. */
         const int to_row = beside == 1 ? 1 : (1 << down | 1) << (first_of_part + block.row);
         const int to_col = down == 1 ? 1 : 3 << (first_of_part + block.col * down);
-        if (threadIdx.x < 32 && tmm__elected())
-            for (int item = blockIdx.x / cluster; item < job.items; item += count) {
-                const tmm__half_item at = tmm__half_find(&job, item, &block);
+        if (threadIdx.x < 32 && tmm__elected()) {
+            for (int item = first_item; item < job.items; item += count) {
+                if (item >= (int)count) at = tmm__half_find(&job, item, &block);
                 tmm__wait_for_previous(); /* nothing of memory is read or written before */
                 const int zA = at.product * job.next_A, zB = at.product * job.next_B;
                 for (int step = 0; step < at.steps; step++) {
@@ -139,8 +145,17 @@ TMM_KERNEL void __launch_bounds__(128 + 2 * TMM__HALF_WGMMA_ROWS, 1)
                     if (++stage == STAGES) stage = 0, parity ^= 1;
                 }
             }
+            /* No block leaves while others may arrive there. */
+            for (int n = 0; n < STAGES && down + beside > 2; n++) {
+                tmm__barrier_wait(empties + 8 * stage, parity ^ 1);
+                if (++stage == STAGES) stage = 0, parity ^= 1;
+            }
+        }
         __syncwarp();
-        if (parts > 1) TMM__CLUSTER_MEETS();
+        if (parts > 1) {
+            TMM__CLUSTER_ARRIVES();
+            TMM__CLUSTER_WAITS();
+        }
     } else {
         if (ROWS == 192)
             asm volatile("setmaxnreg.inc.sync.aligned.u32 152;");
@@ -148,14 +163,14 @@ TMM_KERNEL void __launch_bounds__(128 + 2 * TMM__HALF_WGMMA_ROWS, 1)
             asm volatile("setmaxnreg.inc.sync.aligned.u32 232;");
         const int warp = threadIdx.x / 32 - 4, group = warp / 4;
         const int own = STAGES * STAGE + warp * TMM__HALF_WGMMA_STORE(ROWS);
-        const bool ahead = job.items > count;
+        const bool ahead = job.items > (int)count;
         const int lane = threadIdx.x % 32;
         const int writer = lane < down ? first_of_part + block.col * down + lane
                            : lane < down + beside - 1
                                ? first_of_part + (1 - block.col) * down + block.row
                                : -1;
-        for (int item = blockIdx.x / cluster; item < job.items; item += count) {
-            const tmm__half_item at = tmm__half_find(&job, item, &block);
+        for (int item = first_item; item < job.items; item += count) {
+            if (item >= (int)count) at = tmm__half_find(&job, item, &block);
             tmm__wait_for_previous();
             if (!PLAIN && job.beta != 0 && at.part < 0)
                 tmm__xhalf_ask(C + at.product * job.batchC, job.ldc, &job, at.row + warp * 16,
@@ -179,7 +194,8 @@ TMM_KERNEL void __launch_bounds__(128 + 2 * TMM__HALF_WGMMA_ROWS, 1)
             else
                 TMM__HALF_SUM(FEWEST);
             if (parts > 1) {
-                TMM__CLUSTER_MEETS(); /* then stages are free for sums */
+                TMM__CLUSTER_ARRIVES();
+                TMM__CLUSTER_WAITS(); /* then stages are free for sums */
                 if (!tmm__half_gather(sum, &job, &block, warp, stages, gathered, ROWS / 16, COLS))
                     continue;
             }
@@ -201,8 +217,6 @@ TMM_KERNEL void __launch_bounds__(128 + 2 * TMM__HALF_WGMMA_ROWS, 1)
         }
         if (tmm__elected()) TMM__HALF_BOXES_WAIT(0);
     }
-    __syncwarp();
-    if (cluster > 1) TMM__CLUSTER_MEETS(); /* no block leaves while others may arrive there */
 #else
     (void)map_A, (void)map_B, (void)map_C, (void)C, (void)job;
 #endif
