@@ -13108,7 +13108,9 @@ TMM_KERNEL void __launch_bounds__(128 + 2 * TMM__HALF_WGMMA_ROWS, 1)
     const int first_of_part = block.part * down * beside;
     int stage = 0;
     unsigned parity = 0;
-    if (threadIdx.x == 0) {
+    tmm__let_next_begin();
+    /* Another warp than the one that copies: both are at work at once. */
+    if (threadIdx.x == 32) {
         tmm__half_prefetch(&map_A), tmm__half_prefetch(&map_B);
         for (int n = 0; n < STAGES; n++) {
             tmm__barrier_init(fulls + 8 * n, 1);
@@ -13122,11 +13124,14 @@ TMM_KERNEL void __launch_bounds__(128 + 2 * TMM__HALF_WGMMA_ROWS, 1)
                                            tmm__half_first_warp(block.part, parts, ROWS / 16)) *
                                               (parts - 1) * job.width * 64);
     }
-    __syncthreads();
-    if (!single) TMM__CLUSTER_ARRIVES();
-    tmm__let_next_begin();
     tmm__half_item at = tmm__half_find(&job, first_item, &block);
-    if (!single) TMM__CLUSTER_WAITS();
+    __syncwarp();
+    if (single) {
+        __syncthreads();
+    } else {
+        TMM__CLUSTER_ARRIVES();
+        TMM__CLUSTER_WAITS();
+    }
     if (threadIdx.x < 128) {
         asm volatile("setmaxnreg.dec.sync.aligned.u32 40;");
         const int width = FEWER == COLS ? (int)COLS : job.width;
@@ -19603,9 +19608,13 @@ static inline void tmm__xhalf_wgmma_plan(const tmm__xproduct *p, tmm__plan *c)
                 rest * slices[s] <= 4 * most && beside == 1)
                 tmm__xhalf_wgmma_try(p, c, way, apart, copies, rest, slices[s], 1);
         }
-        for (int parts = 2; parts <= 4 && parts * cluster * beside <= 8; parts++)
-            if (cuts && !plain && !TMM__TRIANGLE(p) && parts * 4 <= steps &&
-                tmm__xhalf_room(i, parts * cluster * beside) > 0)
+        /* Where a side is thin KERNEL THIN HALF is better; parts of a triangle were not tried. */
+        const int parts_most =
+            !(p->allowed & TMM__CUT_K) || plain || TMM__TRIANGLE(p) || p->M <= 64 || p->N <= 64
+                ? 1
+                : (int)fmin(4, steps / 4);
+        for (int parts = 2; parts <= parts_most && parts * cluster * beside <= 8; parts++)
+            if (tmm__xhalf_room(i, parts * cluster * beside) > 0)
                 tmm__xhalf_wgmma_try(p, c, way, apart, copies, 0, 1, parts);
     }
 }

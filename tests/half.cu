@@ -530,9 +530,11 @@ static void TEST(_wgmma)(int count)
                                                                      : 2 + (int)random_below(3);
         wants_processors = wants_cut == TMM__PLAN_CLUSTERS ? 8 : 6;
         const int last = wants_cut == TMM__PLAN_LAST_ROUND;
+        const int thin =
+            wants_cut == TMM__PLAN_CLUSTERS ? 64 : 0; /* no parts of k for such sides */
         const int odd = random_below(4) == 0 && !plain ? 1 + (int)random_below(2) : 0;
         const int clusters = alone ? 6 : 3; /* of one block, or two */
-        const long long M = alone ? random_below(2) * 2 * rows + 1 + random_below(rows)
+        const long long M = alone ? random_below(2) * 2 * rows + 1 + thin + random_below(rows)
                                   : rows + 1 + random_below(last ? 200 : 500);
         const long long down = (M - 1) / (alone ? rows : 2 * rows) + 1;
         const long long K =
@@ -543,7 +545,7 @@ static void TEST(_wgmma)(int count)
         const long long batch = n % 5 == 4 && wants_slices == 1 ? 2 : 1;
         long long N = last ? 1100 + random_below(300)
                       : wants_slices == 1 || wants_cut == TMM__PLAN_CLUSTERS
-                          ? 1 + (side - 1) * cols + random_below(700)
+                          ? 1 + thin + (side - 1) * cols + random_below(700)
                           : 1 + random_below(room * cols);
         while (last && (down * ((N + cols - 1) / cols) < clusters ||
                         down * ((N + cols - 1) / cols) % clusters == 0))

@@ -282,9 +282,13 @@ static inline void tmm__xhalf_wgmma_plan(const tmm__xproduct *p, tmm__plan *c)
                 rest * slices[s] <= 4 * most && beside == 1)
                 tmm__xhalf_wgmma_try(p, c, way, apart, copies, rest, slices[s], 1);
         }
-        for (int parts = 2; parts <= 4 && parts * cluster * beside <= 8; parts++)
-            if (cuts && !plain && !TMM__TRIANGLE(p) && parts * 4 <= steps &&
-                tmm__xhalf_room(i, parts * cluster * beside) > 0)
+        /* Where a side is thin KERNEL THIN HALF is better; parts of a triangle were not tried. */
+        const int parts_most =
+            !(p->allowed & TMM__CUT_K) || plain || TMM__TRIANGLE(p) || p->M <= 64 || p->N <= 64
+                ? 1
+                : (int)fmin(4, steps / 4);
+        for (int parts = 2; parts <= parts_most && parts * cluster * beside <= 8; parts++)
+            if (tmm__xhalf_room(i, parts * cluster * beside) > 0)
                 tmm__xhalf_wgmma_try(p, c, way, apart, copies, 0, 1, parts);
     }
 }

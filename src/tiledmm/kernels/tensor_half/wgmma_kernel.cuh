@@ -81,7 +81,9 @@ TMM_KERNEL void __launch_bounds__(128 + 2 * TMM__HALF_WGMMA_ROWS, 1)
     const int first_of_part = block.part * down * beside;
     int stage = 0;
     unsigned parity = 0;
-    if (threadIdx.x == 0) {
+    tmm__let_next_begin();
+    /* Another warp than the one that copies: both are at work at once. */
+    if (threadIdx.x == 32) {
         tmm__half_prefetch(&map_A), tmm__half_prefetch(&map_B);
         for (int n = 0; n < STAGES; n++) {
             tmm__barrier_init(fulls + 8 * n, 1);
@@ -95,11 +97,14 @@ TMM_KERNEL void __launch_bounds__(128 + 2 * TMM__HALF_WGMMA_ROWS, 1)
                                            tmm__half_first_warp(block.part, parts, ROWS / 16)) *
                                               (parts - 1) * job.width * 64);
     }
-    __syncthreads();
-    if (!single) TMM__CLUSTER_ARRIVES();
-    tmm__let_next_begin();
     tmm__half_item at = tmm__half_find(&job, first_item, &block);
-    if (!single) TMM__CLUSTER_WAITS();
+    __syncwarp();
+    if (single) {
+        __syncthreads();
+    } else {
+        TMM__CLUSTER_ARRIVES();
+        TMM__CLUSTER_WAITS();
+    }
     if (threadIdx.x < 128) {
         asm volatile("setmaxnreg.dec.sync.aligned.u32 40;");
         const int width = FEWER == COLS ? (int)COLS : job.width;
