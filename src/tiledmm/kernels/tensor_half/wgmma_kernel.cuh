@@ -11,13 +11,10 @@ static_assert(TMM__HALF_WGMMA_ROWS == 192
                         (TMM__HALF_WGMMA_COLS == 128 || TMM__HALF_WGMMA_COLS == 192 ||
                          TMM__HALF_WGMMA_COLS == 256),
               "TMM__HALF_WGMMA_LIST: a tile has 128 x 128, 192 or 256, 192 x 192 or 256");
-static_assert(
-    TMM__HALF_WGMMA_COLS == 256
-        ? TMM__HALF_WGMMA_FEWER == 224 &&
-              TMM__HALF_WGMMA_FEWEST == (TMM__HALF_WGMMA_ROWS == 192 ? 224 : 208)
-        : TMM__HALF_WGMMA_FEWEST == TMM__HALF_WGMMA_FEWER &&
-              (TMM__HALF_WGMMA_FEWER == TMM__HALF_WGMMA_COLS || TMM__HALF_WGMMA_FEWER == 160),
-    "TMM__HALF_WGMMA_LIST: fewer columns are 160 of 192, 224 and 208 of 256, with 192 rows 224");
+static_assert(TMM__HALF_WGMMA_COLS == 256
+                  ? TMM__HALF_WGMMA_FEWER == 224
+                  : TMM__HALF_WGMMA_FEWER == TMM__HALF_WGMMA_COLS || TMM__HALF_WGMMA_FEWER == 160,
+              "TMM__HALF_WGMMA_LIST: fewer columns are 160 of 192, and 224 of 256");
 static_assert(TMM__HALF_WGMMA_STAGES >= 2 && tmm__half_wgmma_bytes <= 227 * 1024 - 256,
               "TMM__HALF_WGMMA_LIST: stages must be 2 at least, and fit into 227 KB");
 #define TMM__HALF_SUM_OF(cols, turned_A, turned_B)                                               \
@@ -58,7 +55,6 @@ TMM_KERNEL void __launch_bounds__(128 + 2 * TMM__HALF_WGMMA_ROWS, 1)
         COLS = TMM__HALF_WGMMA_COLS,
         STAGES = TMM__HALF_WGMMA_STAGES,
         FEWER = TMM__HALF_WGMMA_FEWER,
-        FEWEST = TMM__HALF_WGMMA_FEWEST,
         STAGE = (ROWS + COLS) * 128
     };
     const bool by_k = TMM__HALF_WGMMA_BY_K(COLS);
@@ -194,10 +190,8 @@ TMM_KERNEL void __launch_bounds__(128 + 2 * TMM__HALF_WGMMA_ROWS, 1)
             /* An instruction has a constant number of columns, so the loop stands there for each. */
             if (FEWER == COLS || (!PLAIN && job.width == COLS))
                 TMM__HALF_SUM(COLS);
-            else if (FEWEST == FEWER || job.width == FEWER)
-                TMM__HALF_SUM(FEWER);
             else
-                TMM__HALF_SUM(FEWEST);
+                TMM__HALF_SUM(FEWER);
             if (parts > 1) {
                 TMM__CLUSTER_ARRIVES();
                 TMM__CLUSTER_WAITS(); /* then stages are free for sums */
