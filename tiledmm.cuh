@@ -2161,10 +2161,11 @@ typedef struct tmm__costs { /* in clocks, if nothing else is said */
         double power;    /* as for TENSOR of double, where tensor cores are the limit */
     } thin;
     /* KERNEL TENSOR HALF by mma.sync; by wgmma: once, 64 k, a tile, one of partial sums, `odd` of a tile;
-       part of 64 k that few blocks save. half_parts: parts of k that a cluster adds, once, and a sum that is sent. */
+       part of 64 k that few blocks save. half_parts: parts of k that a cluster adds, once, and a sum that is sent; a
+       launch behind KERNEL ALIGN, more than alone. */
     tmm__block_costs half[TMM__TUNED_HALF];
     double half_wgmma[TMM__TUNED_HALF][6];
-    double half_parts[2];
+    double half_parts[3];
     /* KERNEL THIN HALF, in nanoseconds, and what all of 16 bits have: kernels/tensor_half/costs.h. */
     struct {
         double tile[3], step[4], latency[2], cluster[2], memory[2], asked[3], l2[2];
@@ -2475,7 +2476,7 @@ static const tmm__costs tmm__measured = {
         {1640, 613, 1920, 2960, 4470, 0.104},
         {1660, 871, 3200, 4960, 8440, 0.115},
     },
-    {875, 0.248}, /* half parts */
+    {875, 0.248, 1500}, /* half parts */
     {
         /* half thin */
         {34.7, 2200, 37.6},         /* tile */
@@ -19658,7 +19659,8 @@ static inline void tmm__xhalf_wgmma_try(const tmm__xproduct *p, tmm__plan *c, in
                           (tmm__half_apart_part(apart[0], i->rows) * p->M +
                            tmm__half_apart_part(apart[1], cols) * p->N) /
                           (double)(p->M + p->N);
-    time += tmm__overlapped(tmm__in_nanoseconds(costs[0] + busiest), memory);
+    const double once = costs[0] + (copies > 0 ? of_parts[2] : 0);
+    time += tmm__overlapped(tmm__in_nanoseconds(once + busiest), memory);
     if (slices > 1) time += tmm__xhalf_sum_time(&q, slices);
     time = tmm__half_host_time(time, (copies > 0) + (slices > 1));
     const int instance = (int)TMM__HALF_WGMMA_FIRST + way;

@@ -223,10 +223,11 @@ typedef struct tmm__costs { /* in clocks, if nothing else is said */
         double power;    /* as for TENSOR of double, where tensor cores are the limit */
     } thin;
     /* KERNEL TENSOR HALF by mma.sync; by wgmma: once, 64 k, a tile, one of partial sums, `odd` of a tile;
-       part of 64 k that few blocks save. half_parts: parts of k that a cluster adds, once, and a sum that is sent. */
+       part of 64 k that few blocks save. half_parts: parts of k that a cluster adds, once, and a sum that is sent; a
+       launch behind KERNEL ALIGN, more than alone. */
     tmm__block_costs half[TMM__TUNED_HALF];
     double half_wgmma[TMM__TUNED_HALF][6];
-    double half_parts[2];
+    double half_parts[3];
     /* KERNEL THIN HALF, in nanoseconds, and what all of 16 bits have: kernels/tensor_half/costs.h. */
     struct {
         double tile[3], step[4], latency[2], cluster[2], memory[2], asked[3], l2[2];
@@ -537,7 +538,7 @@ static const tmm__costs tmm__measured = {
         {1640, 613, 1920, 2960, 4470, 0.104},
         {1660, 871, 3200, 4960, 8440, 0.115},
     },
-    {875, 0.248}, /* half parts */
+    {875, 0.248, 1500}, /* half parts */
     {
         /* half thin */
         {34.7, 2200, 37.6},         /* tile */

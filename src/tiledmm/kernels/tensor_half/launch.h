@@ -238,7 +238,8 @@ static inline void tmm__xhalf_wgmma_try(const tmm__xproduct *p, tmm__plan *c, in
                           (tmm__half_apart_part(apart[0], i->rows) * p->M +
                            tmm__half_apart_part(apart[1], cols) * p->N) /
                           (double)(p->M + p->N);
-    time += tmm__overlapped(tmm__in_nanoseconds(costs[0] + busiest), memory);
+    const double once = costs[0] + (copies > 0 ? of_parts[2] : 0);
+    time += tmm__overlapped(tmm__in_nanoseconds(once + busiest), memory);
     if (slices > 1) time += tmm__xhalf_sum_time(&q, slices);
     time = tmm__half_host_time(time, (copies > 0) + (slices > 1));
     const int instance = (int)TMM__HALF_WGMMA_FIRST + way;
