@@ -2161,9 +2161,11 @@ typedef struct tmm__costs { /* in clocks, if nothing else is said */
         double power;    /* as for TENSOR of double, where tensor cores are the limit */
     } thin;
     /* KERNEL TENSOR HALF by mma.sync; by wgmma: once, 64 k, a tile, one of partial sums, `odd` of a tile;
-       part of 64 k that few blocks save. */
+       part of 64 k that few blocks save. half_parts: parts of k that a cluster adds, once, and a sum that is sent; a
+       launch behind KERNEL ALIGN, more than alone. */
     tmm__block_costs half[TMM__TUNED_HALF];
     double half_wgmma[TMM__TUNED_HALF][6];
+    double half_parts[3];
     /* KERNEL THIN HALF, in nanoseconds, and what all of 16 bits have: kernels/tensor_half/costs.h. */
     struct {
         double tile[3], step[4], latency[2], cluster[2], memory[2], asked[3], l2[2];
@@ -2470,10 +2472,11 @@ static const tmm__costs tmm__measured = {
     },
     {
         /* half by wgmma */
-        {3640, 1330, 3870, 9060, 9250, 0.198},
-        {4890, 799, 1920, 2960, 4470, 0.473},
-        {4230, 1040, 3200, 4960, 8440, 0.277},
+        {1070, 1110, 3870, 9060, 9250, 0.115},
+        {1640, 613, 1920, 2960, 4470, 0.104},
+        {1660, 871, 3200, 4960, 8440, 0.115},
     },
+    {875, 0.248, 1500}, /* half parts */
     {
         /* half thin */
         {34.7, 2200, 37.6},         /* tile */
@@ -2482,7 +2485,7 @@ static const tmm__costs tmm__measured = {
         {1520, 18},                 /* cluster */
         {1200, 600},                /* memory */
         {962000, 293000, 0.0393},   /* asked */
-        {15000, 2.81},              /* l2 */
+        {15000, 2.46},              /* l2 */
         {2880, 0.000166, 0.000476}, /* align */
         {4020, 0.000282},           /* sum */
         6760,                       /* host */
@@ -3445,6 +3448,7 @@ static inline tmm_status tmm__blame_operand(const tmm__operands *o, tmm_status s
 #define tmm__xhalf_mma_plan   TMM_FN(gemm__half_mma_plan)
 #define tmm__xhalf_packs      TMM_FN(gemm__half_packs)
 #define tmm__xhalf_plain      TMM_FN(gemm__half_plain)
+#define tmm__xhalf_room       TMM_FN(gemm__half_room)
 #define tmm__xhalf_run_wgmma  TMM_FN(gemm__half_run_wgmma)
 #define tmm__xhalf_sum_time   TMM_FN(gemm__half_sum_time)
 #define tmm__xhalf_thin       TMM_FN(gemm__half_thin)
@@ -12014,8 +12018,11 @@ typedef struct tmm__half_job {
     int turned_A, turned_B; /* operands that do not lie along k */
     int next_A, next_B;     /* 0: all products of the batch share it, else 1 */
     int rows, width;        /* of a tile */
-    int pairs_down, across; /* tiles; those of a cluster lie above each other */
-    int cluster, steps, items;
+    int pairs_down, across; /* tiles of clusters */
+    /* Blocks of a cluster: above each other, which share B; side by side, which share A; and of the same tiles, with
+       parts of their k. */
+    int down, beside, parts;
+    int steps, items;
     int band;                /* rows of pairs that are walked together */
     int whole, rest, slices; /* items from `whole` on are slices, of the last `rest` tiles */
 #ifdef TMM_WITH_SYRK
@@ -12038,7 +12045,23 @@ typedef struct tmm__half_item {
     int row, col, product, part, first, steps; /* part: the number of its partial sums; -1: none */
 } tmm__half_item;
 
-TMM__DEVICE tmm__half_item tmm__half_find(const tmm__half_job *job, int item, int rank)
+/* Where a block lies in its cluster. */
+typedef struct tmm__half_block {
+    int row, col, part;
+} tmm__half_block;
+
+/* The rank in the cluster and numbers of clusters, which the hardware has: divisions are what a block begins with. */
+#define TMM__CLUSTER_SPECIAL(to, name) asm("mov.u32 %0, %%" name ";" : "=r"(to))
+
+TMM__DEVICE tmm__half_block tmm__half_block_of(int rank, int down, int beside)
+{
+    const int place = rank >> down / 2; /* 1 or 2 of both */
+    const tmm__half_block block = {rank & (down - 1), place & (beside - 1), place >> beside / 2};
+    return block;
+}
+
+TMM__DEVICE tmm__half_item tmm__half_find(const tmm__half_job *job, int item,
+                                          const tmm__half_block *block)
 {
     tmm__half_item at;
     /* Of 32 bits without signs, and none where it is 1: divisions are what a block begins with. */
@@ -12056,16 +12079,71 @@ TMM__DEVICE tmm__half_item tmm__half_find(const tmm__half_job *job, int item, in
     if (job->triangle != 0)
         tmm__triangle_tile(job->triangle, job->squares, job->ratio_log2, &down, &across);
 #endif
-    at.row = (down * job->cluster + rank) * job->rows, at.col = across * job->width;
+    at.row = (down * job->down + block->row) * job->rows;
+    at.col = (across * job->beside + block->col) * job->width;
     at.product = slices == 1 ? turn : turn / slices, at.part = cut ? (int)turn : -1;
     /* There are 2^25 steps and 32 slices at most. */
-    const unsigned slice = turn - at.product * slices, steps = job->steps;
-    at.first = slices == 1 ? 0 : steps * slice / slices;
-    at.steps = (slices == 1 ? steps : steps * (slice + 1) / slices) - at.first;
+    const unsigned parts = cut ? slices : job->parts, steps = job->steps;
+    const unsigned slice = cut ? turn - at.product * slices : block->part;
+    at.first = parts == 1 ? 0 : steps * slice / parts;
+    at.steps = (parts == 1 ? steps : steps * (slice + 1) / parts) - at.first;
     return at;
 }
 
 #if TMM__WGMMA
+/* The warps that multiply are divided among blocks that have parts of k: a block's first one. */
+TMM__DEVICE int tmm__half_first_warp(int part, int parts, const int warps)
+{
+    return (part * warps + parts - 1) / parts;
+}
+
+/* The sums of a warp's 16 rows to the block of the cluster that stores them; or there, where it returns true, all
+   added, always in the same order. A lane has 16 bytes of each 8 columns; stages are free (PTX ISA 9.7,
+   "st.async"). */
+TMM__DEVICE bool tmm__half_gather(float *sum, const tmm__half_job *job,
+                                  const tmm__half_block *block, int warp, unsigned stages,
+                                  unsigned gathered, const int warps, const int cols)
+{
+    const int parts = job->parts, owner = warp * parts / warps, bytes = job->width * 64;
+    const int first = tmm__half_first_warp(owner, parts, warps);
+    const int own = tmm__half_first_warp(owner + 1, parts, warps) - first;
+    const unsigned mine = stages + (warp - first) * bytes + threadIdx.x % 32 * 16;
+    if (owner != block->part) {
+        const int slot = block->part - (block->part > owner);
+        const int rank = (owner * job->beside + block->col) * job->down + block->row;
+        unsigned to, barrier;
+        asm("mapa.shared::cluster.u32 %0, %1, %2;"
+            : "=r"(to)
+            : "r"(mine + slot * own * bytes), "r"(rank));
+        asm("mapa.shared::cluster.u32 %0, %1, %2;" : "=r"(barrier) : "r"(gathered), "r"(rank));
+#pragma unroll
+        for (int i = 0; i < cols / 8; i++)
+            if (i * 8 < job->width)
+                asm volatile("st.async.weak.shared::cluster.mbarrier::complete_tx::bytes.v4.f32 "
+                             "[%0], {%1, %2, %3, %4}, [%5];" ::"r"(to + i * 512),
+                             "f"(sum[4 * i]), "f"(sum[4 * i + 1]), "f"(sum[4 * i + 2]),
+                             "f"(sum[4 * i + 3]), "r"(barrier)
+                             : "memory");
+        return false;
+    }
+    tmm__barrier_wait(gathered, 0);
+#pragma unroll 1
+    for (int slot = 0; slot < parts - 1; slot++) {
+#pragma unroll
+        for (int i = 0; i < cols / 8; i++) {
+            float x[4];
+            if (i * 8 >= job->width) continue;
+            asm volatile("ld.shared.v4.f32 {%0, %1, %2, %3}, [%4];"
+                         : "=f"(x[0]), "=f"(x[1]), "=f"(x[2]), "=f"(x[3])
+                         : "r"(mine + slot * own * bytes + i * 512)
+                         : "memory");
+#pragma unroll
+            for (int j = 0; j < 4; j++) sum[4 * i + j] += x[j];
+        }
+    }
+    return true;
+}
+
 /* Copies a box of a map to shared memory, to the blocks of the cluster of which `blocks` has bits; zeros
    beyond the edges. Barriers there count (PTX ISA 9.7, "cp.async.bulk.tensor"). */
 TMM__DEVICE void tmm__half_box(unsigned to, const tmm__half_map *map, int x, int y, int z,
@@ -12114,6 +12192,10 @@ TMM__DEVICE void tmm__half_boxes_wait(bool first)
 /* Columns of a tile that are whole boxes of 64. */
 #define TMM__HALF_WHOLE(job, cols) ((cols) == 128 ? (cols) : (job)->width & ~63)
 
+/* Halves of a barrier of the cluster. TMM__CLUSTER_MEETS also lets everyone see what was written in front of it, for
+   which it waits a thousand clocks. */
+#define TMM__CLUSTER_ARRIVES() asm volatile("barrier.cluster.arrive.relaxed.aligned;" ::: "memory")
+#define TMM__CLUSTER_WAITS()   asm volatile("barrier.cluster.wait.aligned;" ::: "memory")
 #define TMM__CLUSTER_MEETS()                                 \
     asm volatile("barrier.cluster.arrive.release.aligned;\n" \
                  "barrier.cluster.wait.acquire.aligned;" ::  \
@@ -12220,16 +12302,16 @@ TMM__DEVICE void tmm__xhalf_step(float *c, unsigned at, int group, const int row
 }
 
 /* All steps of an item, into the sums of a warpgroup: rows 64 `group` on. Stages go round from *stage on,
-   with *parity. The products of a stage run while the next one is awaited.
+   with *parity. The products of a stage run while the next one is awaited. writer: a block that this lane tells
+   of free stages, or -1.
    If there are items behind this one, group 0 runs two steps `ahead` of the others, which it wakes up: so
    each stores its sums while the other one multiplies. Items need as many steps as there are stages: then
    they have left the item before when they are woken up again. */
 TMM__DEVICE void tmm__xhalf_sum(float *c, int *stage, unsigned *parity, int steps, unsigned stages,
-                                unsigned fulls, unsigned empties, int group, int cluster,
-                                bool ahead, const int count, const int stage_bytes, const int rows,
+                                unsigned fulls, unsigned empties, int group, int writer, bool ahead,
+                                const int count, const int stage_bytes, const int rows,
                                 const int cols, const int turned_A, const int turned_B)
 {
-    const int lane = threadIdx.x % 32;
     int before = -1;
     ahead = ahead && steps >= count;
     if (ahead && group > 0) asm volatile("bar.sync 1, %0;" ::"r"(2 * rows) : "memory");
@@ -12243,12 +12325,12 @@ TMM__DEVICE void tmm__xhalf_sum(float *c, int *stage, unsigned *parity, int step
         if (ahead && group == 0 && step == 1)
             asm volatile("bar.arrive 1, %0;" ::"r"(2 * rows) : "memory");
         TMM__WGMMA_WAIT(1);
-        if (before >= 0 && lane < cluster) tmm__barrier_arrive_at(empties + 8 * before, lane);
+        if (before >= 0 && writer >= 0) tmm__barrier_arrive_at(empties + 8 * before, writer);
         before = *stage;
         if (++*stage == count) *stage = 0, *parity ^= 1;
     }
     TMM__WGMMA_WAIT(0);
-    if (before >= 0 && lane < cluster) tmm__barrier_arrive_at(empties + 8 * before, lane);
+    if (before >= 0 && writer >= 0) tmm__barrier_arrive_at(empties + 8 * before, writer);
 #pragma unroll
     for (int i = 0; i < cols / 2; i++) asm volatile("" : "+f"(c[i])::"memory");
 }
@@ -12914,8 +12996,8 @@ static_assert(TMM__HALF_WGMMA_COLS == 256
               "TMM__HALF_WGMMA_LIST: fewer columns are 160 of 192, and 224 of 256");
 static_assert(TMM__HALF_WGMMA_STAGES >= 2 && tmm__half_wgmma_bytes <= 227 * 1024 - 256,
               "TMM__HALF_WGMMA_LIST: stages must be 2 at least, and fit into 227 KB");
-#define TMM__HALF_SUM_OF(cols, turned_A, turned_B)                                                \
-    tmm__xhalf_sum(sum, &stage, &parity, at.steps, stages, fulls, empties, group, cluster, ahead, \
+#define TMM__HALF_SUM_OF(cols, turned_A, turned_B)                                               \
+    tmm__xhalf_sum(sum, &stage, &parity, at.steps, stages, fulls, empties, group, writer, ahead, \
                    STAGES, STAGE, ROWS, cols, turned_A, turned_B)
 #define TMM__HALF_SUM(cols)               \
     do {                                  \
@@ -12932,8 +13014,10 @@ static_assert(TMM__HALF_WGMMA_STAGES >= 2 && tmm__half_wgmma_bytes <= 227 * 1024
    multiply, 64 rows of the tile each. A stage is 64 k:
        A, 128 lines    [line][64 k], or two boxes of [64 k][64 lines] if it does not lie along k
        B, COLS lines   the same; two boxes of lines, or COLS / 64
-   with the swizzle of 128 bytes. Two blocks of a cluster have the same columns, and copy half of B each,
-   to both. Blocks are persistent: each takes tile after tile, in bands of rows of pairs.
+   with the swizzle of 128 bytes. Two blocks of a cluster that have the same columns copy half of B each, to
+   both; two that have the same rows half of A. Blocks are persistent: each takes tile after tile, in bands of rows
+   of pairs. Blocks of a cluster may have parts of the k of the same tiles: they have one item each, and exchange
+   sums through shared memory, each storing some of the rows.
 
    A step of 128 x 256 is 4.2 million operations; a block copies 32 KB for it from L2: 131 a byte. Tensor
    cores read B once for 64 rows. They bound it where K is long; below, filling and storing count. */
@@ -12955,35 +13039,58 @@ TMM_KERNEL void __launch_bounds__(128 + 2 * TMM__HALF_WGMMA_ROWS, 1)
     const bool by_k = TMM__HALF_WGMMA_BY_K(COLS);
     if (PLAIN && sizeof(TMM_OUT) > 2) return; /* of C in float it has no plan: tmm__xhalf_plain */
     extern __shared__ __align__(16) unsigned char tmm__memory[];
-    __shared__ __align__(8) unsigned long long full[STAGES], empty[STAGES];
+    __shared__ __align__(8) unsigned long long full[STAGES], empty[STAGES], sums;
     const unsigned base = (unsigned)__cvta_generic_to_shared(tmm__memory), skip = -base & 1023;
     const unsigned stages = base + skip;
     const unsigned fulls = (unsigned)__cvta_generic_to_shared(full);
     const unsigned empties = (unsigned)__cvta_generic_to_shared(empty);
-    const int cluster = job.cluster;
-    const int rank = blockIdx.x % cluster, count = gridDim.x / cluster;
+    const unsigned gathered = (unsigned)__cvta_generic_to_shared(&sums);
+    /* What a tile's plans do not have takes no code. */
+    const int down = job.down, beside = COLS == 256 ? 1 : job.beside, parts = PLAIN ? 1 : job.parts;
+    const bool single = down * beside * parts == 1;
+    unsigned rank, first_item, count;
+    TMM__CLUSTER_SPECIAL(rank, "cluster_ctarank");
+    TMM__CLUSTER_SPECIAL(first_item, "clusterid.x");
+    TMM__CLUSTER_SPECIAL(count, "nclusterid.x");
+    const tmm__half_block block = tmm__half_block_of(rank, down, beside);
+    const int first_of_part = block.part * down * beside;
     int stage = 0;
     unsigned parity = 0;
-    if (threadIdx.x == 0) {
+    tmm__let_next_begin();
+    /* Another warp than the one that copies: both are at work at once. */
+    if (threadIdx.x == 32) {
         tmm__half_prefetch(&map_A), tmm__half_prefetch(&map_B);
         for (int n = 0; n < STAGES; n++) {
             tmm__barrier_init(fulls + 8 * n, 1);
-            tmm__barrier_init(empties + 8 * n, ROWS / 16 * cluster);
+            tmm__barrier_init(empties + 8 * n, ROWS / 16 * (down + beside - 1));
         }
+        if (parts > 1) tmm__barrier_init(gathered, 1);
         asm volatile("fence.mbarrier_init.release.cluster;\nfence.proxy.async.shared::cta;" ::
                          : "memory");
+        if (parts > 1)
+            tmm__barrier_expect(gathered, (tmm__half_first_warp(block.part + 1, parts, ROWS / 16) -
+                                           tmm__half_first_warp(block.part, parts, ROWS / 16)) *
+                                              (parts - 1) * job.width * 64);
     }
-    __syncthreads();
-    if (cluster > 1) TMM__CLUSTER_MEETS();
-    tmm__let_next_begin();
+    tmm__half_item at = tmm__half_find(&job, first_item, &block);
+    __syncwarp();
+    if (single) {
+        __syncthreads();
+    } else {
+        TMM__CLUSTER_ARRIVES();
+        TMM__CLUSTER_WAITS();
+    }
     if (threadIdx.x < 128) {
         asm volatile("setmaxnreg.dec.sync.aligned.u32 40;");
         const int width = FEWER == COLS ? (int)COLS : job.width;
         const int bytes = job.turned_B || FEWER == COLS ? (int)STAGE : (ROWS + width) * 128;
-        const int mine = cluster == 1 ? 2 : 1, first = cluster == 1 ? 0 : rank; /* halves of B */
-        if (threadIdx.x < 32 && tmm__elected())
-            for (int item = blockIdx.x / cluster; item < job.items; item += count) {
-                const tmm__half_item at = tmm__half_find(&job, item, rank);
+        const int mine = down == 1 ? 2 : 1, first = down == 1 ? 0 : block.row; /* halves of B */
+        /* Blocks that get its parts of A and B, a bit each. */
+        const int to_row = beside == 1 ? 1 : (1 << down | 1) << (first_of_part + block.row);
+        const int to_col = down == 1 ? 1 : 3 << (first_of_part + block.col * down);
+        if (threadIdx.x < 32 && tmm__elected()) {
+            for (int item = first_item; item < job.items; item += count) {
+                if (item >= (int)count) at = tmm__half_find(&job, item, &block);
                 tmm__wait_for_previous(); /* nothing of memory is read or written before */
                 const int zA = at.product * job.next_A, zB = at.product * job.next_B;
                 for (int step = 0; step < at.steps; step++) {
@@ -12993,30 +13100,42 @@ TMM_KERNEL void __launch_bounds__(128 + 2 * TMM__HALF_WGMMA_ROWS, 1)
                                       parity ^ 1); /* at once, the first time */
                     tmm__barrier_expect(barrier, bytes);
                     if (job.turned_A) {
+                        const int begin = beside == 1 ? 0 : block.col * 32; /* of its k */
                         for (int i = 0; i < ROWS / 64; i++)
-                            tmm__half_box(to + i * 8192, &map_A, at.row + i * 64, k, zA, barrier,
-                                          1);
+                            tmm__half_box(to + i * 8192 + begin * 128, &map_A, at.row + i * 64,
+                                          k + begin, zA, barrier, to_row);
                     } else {
-                        tmm__half_box(to, &map_A, k, at.row, zA, barrier, 1);
+                        const int begin = beside == 1 ? 0 : block.col * (ROWS / 2);
+                        tmm__half_box(to + begin * 128, &map_A, k, at.row + begin, zA, barrier,
+                                      to_row);
                     }
                     for (int half = first; half < first + mine; half++) {
                         const unsigned toB = to + ROWS * 128 + half * (COLS * 64);
                         const int col = at.col + half * (COLS / 2);
                         for (int i = 0; by_k && job.turned_B && i < COLS / 64; i++)
                             tmm__half_box(to + ROWS * 128 + i * 8192 + half * 4096, &map_B,
-                                          at.col + i * 64, k + half * 32, zB, barrier,
-                                          (1 << cluster) - 1);
+                                          at.col + i * 64, k + half * 32, zB, barrier, to_col);
                         for (int i = 0; !by_k && job.turned_B && i < COLS / 128; i++)
                             tmm__half_box(toB + i * 8192, &map_B, col + i * 64, k, zB, barrier,
-                                          (1 << cluster) - 1);
+                                          to_col);
                         if (!job.turned_B)
                             tmm__half_box(to + ROWS * 128 + half * (width * 64), &map_B, k,
-                                          at.col + half * (width / 2), zB, barrier,
-                                          (1 << cluster) - 1);
+                                          at.col + half * (width / 2), zB, barrier, to_col);
                     }
                     if (++stage == STAGES) stage = 0, parity ^= 1;
                 }
             }
+            /* No block leaves while others may arrive there. */
+            for (int n = 0; n < STAGES && down + beside > 2; n++) {
+                tmm__barrier_wait(empties + 8 * stage, parity ^ 1);
+                if (++stage == STAGES) stage = 0, parity ^= 1;
+            }
+        }
+        __syncwarp();
+        if (parts > 1) {
+            TMM__CLUSTER_ARRIVES();
+            TMM__CLUSTER_WAITS();
+        }
     } else {
         if (ROWS == 192)
             asm volatile("setmaxnreg.inc.sync.aligned.u32 152;");
@@ -13024,9 +13143,14 @@ TMM_KERNEL void __launch_bounds__(128 + 2 * TMM__HALF_WGMMA_ROWS, 1)
             asm volatile("setmaxnreg.inc.sync.aligned.u32 232;");
         const int warp = threadIdx.x / 32 - 4, group = warp / 4;
         const int own = STAGES * STAGE + warp * TMM__HALF_WGMMA_STORE(ROWS);
-        const bool ahead = job.items > count;
-        for (int item = blockIdx.x / cluster; item < job.items; item += count) {
-            const tmm__half_item at = tmm__half_find(&job, item, rank);
+        const bool ahead = job.items > (int)count;
+        const int lane = threadIdx.x % 32;
+        const int writer = lane < down ? first_of_part + block.col * down + lane
+                           : lane < down + beside - 1
+                               ? first_of_part + (1 - block.col) * down + block.row
+                               : -1;
+        for (int item = first_item; item < job.items; item += count) {
+            if (item >= (int)count) at = tmm__half_find(&job, item, &block);
             tmm__wait_for_previous();
             if (!PLAIN && job.beta != 0 && at.part < 0)
                 tmm__xhalf_ask(C + at.product * job.batchC, job.ldc, &job, at.row + warp * 16,
@@ -13047,6 +13171,12 @@ TMM_KERNEL void __launch_bounds__(128 + 2 * TMM__HALF_WGMMA_ROWS, 1)
                 TMM__HALF_SUM(COLS);
             else
                 TMM__HALF_SUM(FEWER);
+            if (parts > 1) {
+                TMM__CLUSTER_ARRIVES();
+                TMM__CLUSTER_WAITS(); /* then stages are free for sums */
+                if (!tmm__half_gather(sum, &job, &block, warp, stages, gathered, ROWS / 16, COLS))
+                    continue;
+            }
             const int way = PLAIN ? (int)TMM__HALF_BY_BOXES : tmm__xhalf_by_boxes(&job, &at, COLS);
             int begin = 0; /* of the columns that threads store */
             if (way == TMM__HALF_MORE) {
@@ -13065,8 +13195,6 @@ TMM_KERNEL void __launch_bounds__(128 + 2 * TMM__HALF_WGMMA_ROWS, 1)
         }
         if (tmm__elected()) TMM__HALF_BOXES_WAIT(0);
     }
-    __syncwarp();
-    if (cluster > 1) TMM__CLUSTER_MEETS(); /* no block leaves while others may arrive there */
 #else
     (void)map_A, (void)map_B, (void)map_C, (void)C, (void)job;
 #endif
@@ -19364,13 +19492,13 @@ enum {
     TMM__HALF_TINY = 31,
     TMM__HALF_THIN_FIRST = 32
 };
-/* Ways to take an instance by wgmma: its number, the blocks of a cluster, and columns of a tile. */
-enum { TMM__HALF_WAYS = 14 };
-static const int tmm__half_ways[TMM__HALF_WAYS][3] = {{0, 2, 256}, {1, 2, 128}, {2, 2, 192},
-                                                      {0, 1, 256}, {1, 1, 128}, {2, 1, 192},
-                                                      {4, 2, 224}, {0, 2, 224}, {2, 2, 160},
-                                                      {4, 1, 224}, {0, 1, 224}, {2, 1, 160},
-                                                      {3, 2, 192}, {3, 1, 192}};
+/* Ways to take an instance by wgmma: its number, blocks of a cluster above each other, columns of a tile, and blocks
+   side by side. */
+enum { TMM__HALF_WAYS = 16 };
+static const int tmm__half_ways[TMM__HALF_WAYS][4] = {
+    {0, 2, 256, 1}, {1, 2, 128, 1}, {2, 2, 192, 1}, {0, 1, 256, 1}, {1, 1, 128, 1}, {2, 1, 192, 1},
+    {4, 2, 224, 1}, {0, 2, 224, 1}, {2, 2, 160, 1}, {4, 1, 224, 1}, {0, 1, 224, 1}, {2, 1, 160, 1},
+    {3, 2, 192, 1}, {3, 1, 192, 1}, {1, 2, 128, 2}, {2, 2, 192, 2}};
 #endif
 /* See thin_launch.h. */
 static inline void tmm__xhalf_thin_plan(const tmm__xproduct *p, tmm__plan *c);
@@ -19463,13 +19591,23 @@ static inline int tmm__xhalf_plain(const tmm__xproduct *p)
            sizeof(TMM_OUT) == 2 && p->N % 8 == 0;
 }
 
-/* Takes this way by wgmma if it should be faster than c->time: all tiles in slices of k, or, if `rest` is not
-   0, only the last ones. Clusters are persistent, and take items in turn. */
-static inline void tmm__xhalf_wgmma_try(const tmm__xproduct *p, tmm__plan *c, int way,
-                                        const int *apart, double copies, int rest, int slices)
+/* Clusters of so many blocks of an instance that the device has room for. */
+static inline double tmm__xhalf_room(const tmm__xhalf__wgmma *i, int blocks)
 {
-    const int n = tmm__half_ways[way][0], cluster = tmm__half_ways[way][1], last_round = rest > 0;
-    const int cols = tmm__half_ways[way][2];
+    const double most = floor(tmm__current_device()->processors / (double)blocks);
+    return blocks > 2 ? fmin(most, tmm__clusters(i->kernel, i->bytes, 1, 0)[blocks]) : most;
+}
+
+/* Takes this way by wgmma if it should be faster than c->time: all tiles in slices of k, or, if `rest` is not
+   0, only the last ones; or in parts of k, which a cluster adds. Clusters are persistent, and take items in turn; those
+   with parts have one item. */
+static inline void tmm__xhalf_wgmma_try(const tmm__xproduct *p, tmm__plan *c, int way,
+                                        const int *apart, double copies, int rest, int slices,
+                                        int parts_of_k)
+{
+    const int n = tmm__half_ways[way][0], down = tmm__half_ways[way][1], last_round = rest > 0;
+    const int cols = tmm__half_ways[way][2], beside = tmm__half_ways[way][3];
+    const int cluster = down * beside * parts_of_k;
     const tmm__device *device = tmm__current_device();
     const tmm__xhalf__wgmma *i = tmm__xhalf_wgmma(n);
     /* Smaller or larger than those that have numbers, as 224, 288 and 336 columns of 128 rows would be: on a line
@@ -19482,23 +19620,24 @@ static inline void tmm__xhalf_wgmma_try(const tmm__xproduct *p, tmm__plan *c, in
     for (int k = 0; k < (int)COUNT; k++) costs[k] = full[k] + (less[k] - full[k]) * fewer;
     if (n > 3) costs[1] *= 1.2; /* three stages are few for 336 columns: 41 us at 2304 for 36 */
     const tmm__load load = tmm__xload(p, TMM__COST_TENSOR, i->rows, cols);
-    const tmm__tiling t = tmm__tile(TMM__TRIANGLE(p), p->M, p->N, i->rows * cluster, cols);
-    const double tiles = t.down * t.across * p->batch,
-                 most = floor(device->processors / (double)cluster);
-    const double steps = ceil(p->K / 64.0);
+    const tmm__tiling t = tmm__tile(TMM__TRIANGLE(p), p->M, p->N, i->rows * down, cols * beside);
+    const double tiles = t.down * t.across * p->batch, most = tmm__xhalf_room(i, cluster);
+    const double steps = ceil(ceil(p->K / 64.0) / parts_of_k);
     tmm__xproduct q = *p;
-    int band, cut = slices > 1 ? TMM__PLAN_REDUCE : TMM__PLAN_WHOLE;
+    int band, cut = parts_of_k > 1 ? TMM__PLAN_CLUSTERS
+                    : slices > 1   ? TMM__PLAN_REDUCE
+                                   : TMM__PLAN_WHOLE;
     double parts = slices > 1 ? tiles : 0, busiest = 0;
     if (last_round) {
-        const tmm__last_tiles last = tmm__xhalf_last(p, i->rows * cluster, cols, rest, &band, &q);
+        const tmm__last_tiles last = tmm__xhalf_last(p, i->rows * down, cols, rest, &band, &q);
         if (last.tiles == 0) return;
         rest = last.tiles, parts = rest, cut = TMM__PLAN_LAST_ROUND;
     }
     /* What is not shared by a cluster comes from L2 more often. */
     const double whole = tiles - parts, items = whole + parts * slices;
     const double busy = fmin(items / most, 1), lines = p->rsB != 1 ? i->cols : cols;
-    const double copied = (i->rows * tmm__half_apart_time(apart[0], i->rows) +
-                           lines / cluster * tmm__half_apart_time(apart[1], cols)) *
+    const double copied = (i->rows / (double)beside * tmm__half_apart_time(apart[0], i->rows) +
+                           lines / down * tmm__half_apart_time(apart[1], cols)) *
                           128;
     /* Few blocks of 128 x 128 find a higher clock, and L2 free: 1024 took 0.7 of the clocks of a step. */
     const double alone = costs[5] * (1 - busy);
@@ -19509,12 +19648,16 @@ static inline void tmm__xhalf_wgmma_try(const tmm__xproduct *p, tmm__plan *c, in
     /* Threads store what is left of whole boxes, expected of an epilogue, not measured; or all: 4099 x 4099 x 64
        took 69 us, 134 with beta, 191 with a bias and GELU. */
     const double left = tmm__xhalf_more(p) ? (cols % 64 != 0 ? 4000 : 0) + 3 * odd : 0;
+    /* Sums of rows that others store go through the network of a GPC. */
+    const double *of_parts = tmm__tuned()->half_parts;
+    const double sent = i->rows * cols * (1 - 1.0 / parts_of_k);
+    const double gather = parts_of_k > 1 ? of_parts[0] + of_parts[1] * sent : 0;
     /* The busiest is the first cluster, or the first of those that have a whole tile less. */
     for (int of = 0; of < 2; of++) {
         const double first = of == 0 ? 0 : fmod(whole, most);
         const double own = first < items ? floor((items - first - 1) / most) + 1 : 0;
         const double own_whole = first < whole ? floor((whole - first - 1) / most) + 1 : 0;
-        const double clocks = own_whole * (steps * step + costs[2] + odd + left) +
+        const double clocks = own_whole * (steps * step + costs[2] + odd + left + gather) +
                               (own - own_whole) * (ceil(steps / slices) * step + costs[3]);
         busiest = fmax(busiest, clocks);
     }
@@ -19526,14 +19669,16 @@ static inline void tmm__xhalf_wgmma_try(const tmm__xproduct *p, tmm__plan *c, in
                           (tmm__half_apart_part(apart[0], i->rows) * p->M +
                            tmm__half_apart_part(apart[1], cols) * p->N) /
                           (double)(p->M + p->N);
-    time += tmm__overlapped(tmm__in_nanoseconds(costs[0] + busiest), memory);
+    const double once = costs[0] + (copies > 0 ? of_parts[2] : 0);
+    time += tmm__overlapped(tmm__in_nanoseconds(once + busiest), memory);
     if (slices > 1) time += tmm__xhalf_sum_time(&q, slices);
     time = tmm__half_host_time(time, (copies > 0) + (slices > 1));
     const int instance = (int)TMM__HALF_WGMMA_FIRST + way;
+    if (parts_of_k > 1) slices = parts_of_k;
     time = TMM__PLAN_GUESS(instance, cut, slices, time);
     if (time >= c->time) return;
     c->time = time, c->instance = instance, c->kernel = i->kernel, c->bytes = i->bytes;
-    c->tile_m = i->rows, c->tile_n = cols, c->slices = slices, c->cut = cut, c->down = cluster;
+    c->tile_m = i->rows, c->tile_n = cols, c->slices = slices, c->cut = cut, c->down = down;
     c->rest = last_round ? rest : 0;
 }
 
@@ -19550,30 +19695,42 @@ static inline void tmm__xhalf_wgmma_plan(const tmm__xproduct *p, tmm__plan *c)
     const int cuts = (p->allowed & TMM__CUT_K) && device->pools;
     if (copied > 0 && !tmm__xhalf_packs(p)) return;
     for (int way = 0; way < (int)TMM__HALF_WAYS; way++) {
-        const int cluster = tmm__half_ways[way][1];
+        const int cluster = tmm__half_ways[way][1], beside = tmm__half_ways[way][3];
         const tmm__xhalf__wgmma *i = tmm__xhalf_wgmma(tmm__half_ways[way][0]);
         const double down = ceil(p->M / (double)(i != NULL ? i->rows : 128));
         const int plain = i != NULL && i->rows == 192;
         /* Not if a block of a cluster had no rows, but two of them may have an odd number. A triangle is cut in
            squares, and these in two tiles at most. */
-        if (i == NULL || down < cluster || (cluster == 1 && down > 1 && fmod(down, 2) == 0) ||
+        if (i == NULL || down < cluster ||
             (TMM__TRIANGLE(p) &&
-             (cluster != (down > 1 ? 2 : 1) || tmm__half_ways[way][2] % 128 != 0)) ||
-            (plain && !tmm__xhalf_plain(p)))
+             (cluster != (down > 1 ? 2 : 1) || tmm__half_ways[way][2] % 128 != 0 || beside > 1)) ||
+            (plain && !tmm__xhalf_plain(p)) || p->N <= (beside - 1) * tmm__half_ways[way][2])
             continue;
-        const tmm__tiling t =
-            tmm__tile(TMM__TRIANGLE(p), p->M, p->N, i->rows * cluster, tmm__half_ways[way][2]);
+        const tmm__tiling t = tmm__tile(TMM__TRIANGLE(p), p->M, p->N, i->rows * cluster,
+                                        tmm__half_ways[way][2] * beside);
         const double tiles = t.down * t.across * p->batch,
-                     most = floor(device->processors / (double)cluster);
+                     most = tmm__xhalf_room(i, cluster * beside);
+        /* items are counted in 32 bits */
+        if (tiles > INT_MAX / 2 - 65536 || most < 1) continue;
         const int rest = (int)fmod(tiles, most);
-        if (tiles > INT_MAX / 2 - 65536) continue; /* items are counted in 32 bits */
-        for (int s = 0; s < (int)(sizeof slices / sizeof *slices); s++) {
+        /* Single blocks where two fit: in parts of k alone. */
+        const int pairs = cluster == 1 && down > 1 && fmod(down, 2) == 0;
+        for (int s = 0; s < (int)(sizeof slices / sizeof *slices) && !pairs; s++) {
             if (s > 0 && (!cuts || slices[s] * 4 > steps || plain)) break;
             if (s == 0 || tiles * slices[s] <= 4 * most)
-                tmm__xhalf_wgmma_try(p, c, way, apart, copies, 0, slices[s]);
-            if (s > 0 && tiles > most && rest > 0 && p->batch == 1 && rest * slices[s] <= 4 * most)
-                tmm__xhalf_wgmma_try(p, c, way, apart, copies, rest, slices[s]);
+                tmm__xhalf_wgmma_try(p, c, way, apart, copies, 0, slices[s], 1);
+            if (s > 0 && tiles > most && rest > 0 && p->batch == 1 &&
+                rest * slices[s] <= 4 * most && beside == 1)
+                tmm__xhalf_wgmma_try(p, c, way, apart, copies, rest, slices[s], 1);
         }
+        /* Where a side is thin KERNEL THIN HALF is better; parts of a triangle were not tried. */
+        const int parts_most =
+            !(p->allowed & TMM__CUT_K) || plain || TMM__TRIANGLE(p) || p->M <= 64 || p->N <= 64
+                ? 1
+                : (int)fmin(4, steps / 4);
+        for (int parts = 2; parts <= parts_most && parts * cluster * beside <= 8; parts++)
+            if (tmm__xhalf_room(i, parts * cluster * beside) > 0)
+                tmm__xhalf_wgmma_try(p, c, way, apart, copies, 0, 1, parts);
     }
 }
 
@@ -19727,7 +19884,6 @@ static inline tmm_status tmm__xhalf_copy(tmm__xproduct *p, char **memory, int *m
 static inline tmm_status tmm__xhalf_run_wgmma(const tmm__xproduct *given, const tmm__plan *plan,
                                               int *missing)
 {
-    const tmm__device *device = tmm__current_device();
     tmm__xproduct copy = *given, *p = &copy;
     const int turned_A = p->csA != 1, turned_B = p->rsB != 1;
     const long long down = (p->M - 1) / plan->tile_m + 1, across = (p->N - 1) / plan->tile_n + 1;
@@ -19735,7 +19891,7 @@ static inline tmm_status tmm__xhalf_run_wgmma(const tmm__xproduct *given, const 
     tmm__half_map maps[3];
     tmm__half_job job;
     memset(maps, 0, sizeof maps);
-    int slices = plan->slices;
+    int slices = plan->cut == TMM__PLAN_CLUSTERS ? 1 : plan->slices;
     const int thin = plan->instance >= (int)TMM__HALF_THIN_FIRST;
     if (thin && plan->rest) return tmm__xhalf_thin(p, plan, missing); /* which needs no copies */
     tmm_status status = tmm__xhalf_copy(p, &memory, missing);
@@ -19755,18 +19911,20 @@ static inline tmm_status tmm__xhalf_run_wgmma(const tmm__xproduct *given, const 
 #endif
     job.turned_A = turned_A, job.turned_B = turned_B;
     job.next_A = p->batch > 1 && p->strideA > 0, job.next_B = p->batch > 1 && p->strideB > 0;
-    job.cluster = plan->down, job.rows = plan->tile_m, job.width = plan->tile_n;
-    job.pairs_down = (int)((down - 1) / job.cluster + 1), job.across = (int)across;
+    job.down = plan->down, job.rows = plan->tile_m, job.width = plan->tile_n;
+    job.beside = tmm__half_ways[plan->instance - (int)TMM__HALF_WGMMA_FIRST][3];
+    job.parts = plan->cut == TMM__PLAN_CLUSTERS ? plan->slices : 1;
+    job.pairs_down = (int)((down - 1) / job.down + 1);
+    job.across = (int)((across - 1) / job.beside + 1);
     job.steps = (int)((p->K + 63) / 64);
 #ifdef TMM_WITH_SYRK
     if (p->triangle != 0) {
-        const tmm__tiling t =
-            tmm__tile(p->triangle, p->M, p->N, job.rows * job.cluster, plan->tile_n);
+        const tmm__tiling t = tmm__tile(p->triangle, p->M, p->N, job.rows * job.down, plan->tile_n);
         job.pairs_down = (int)t.down, job.across = (int)t.across;
         job.triangle = p->triangle, job.squares = t.squares, job.ratio_log2 = t.ratio_log2;
     }
 #endif
-    *missing = !tmm__xhalf_make_map(&maps[0], p, 0, turned_A ? 64 : job.rows) ||
+    *missing = !tmm__xhalf_make_map(&maps[0], p, 0, (turned_A ? 64 : job.rows) / job.beside) ||
                !tmm__xhalf_make_map(&maps[1], p, 1,
                                     !turned_B                       ? plan->tile_n / 2
                                     : TMM__HALF_WGMMA_BY_K(i->cols) ? 32
@@ -19776,7 +19934,7 @@ static inline tmm_status tmm__xhalf_run_wgmma(const tmm__xproduct *given, const 
     tmm__last_tiles last = {job.pairs_down * job.across, 0, p->M, 0, p->N};
     job.band = TMM__TENSOR_BAND;
     if (plan->rest > 0)
-        last = tmm__xhalf_last(p, job.rows * job.cluster, plan->tile_n, plan->rest, &job.band, &q);
+        last = tmm__xhalf_last(p, job.rows * job.down, plan->tile_n, plan->rest, &job.band, &q);
     if (status == TMM_OK && !*missing) {
         void *partials = tmm__xpartials(&q, &slices);
         const int tiles = job.pairs_down * job.across;
@@ -19786,11 +19944,13 @@ static inline tmm_status tmm__xhalf_run_wgmma(const tmm__xproduct *given, const 
         job.part_col = last.col, job.part_cols = last.cols;
         job.boxed_C = (partials == NULL || job.whole > 0) && tmm__xhalf_map_C(&maps[2], p);
         job.items = (int)((tiles + (slices - 1ll) * last.tiles) * p->batch);
-        const long long most = device->processors / job.cluster;
-        const unsigned blocks = (unsigned)(job.cluster * tmm__min(job.items, most > 0 ? most : 1));
+        const int cluster = job.down * job.beside * job.parts;
+        const long long room = (long long)tmm__xhalf_room(i, cluster);
+        const long long most = job.parts > 1 ? job.items : room > 0 ? room : 1;
+        const unsigned blocks = (unsigned)(cluster * tmm__min(job.items, most));
         void *arguments[] = {&maps[0], &maps[1], &maps[2], &p->C, &job};
-        status = tmm__launch_clusters(plan->kernel, dim3(blocks), 128 + 2 * job.rows, job.cluster,
-                                      1, plan->bytes, arguments, p->stream);
+        status = tmm__launch_clusters(plan->kernel, dim3(blocks), 128 + 2 * job.rows, cluster, 1,
+                                      plan->bytes, arguments, p->stream);
         /* Of the last tiles a thread adds all of an element: an eighth of the blocks. */
         status = tmm__xsum(status, &q, slices, partials, plan->rest > 0 ? 1 : TMM__SUM_GROUPS);
     }

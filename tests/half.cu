@@ -129,14 +129,16 @@ static long long random_below(long long n)
 static __global__ void find_items(tmm__half_job job, int *times)
 {
     for (int item = threadIdx.x; item < job.items; item += blockDim.x)
-        for (int rank = 0; rank < job.cluster; rank++) {
-            const tmm__half_item at = tmm__half_find(&job, item, rank);
-            const int tile = at.row / 128 * job.across + at.col / job.width;
+        for (int rank = 0; rank < job.down * job.beside * job.parts; rank++) {
+            const tmm__half_block block = tmm__half_block_of(rank, job.down, job.beside);
+            const tmm__half_item at = tmm__half_find(&job, item, &block);
+            const int across = job.across * job.beside;
+            const int tile = at.row / 128 * across + at.col / job.width;
             for (int k = at.first; k < at.first + at.steps; k++)
-                atomicAdd(&times[(at.product * job.pairs_down * job.cluster * job.across + tile) *
-                                     job.steps +
-                                 k],
-                          1);
+                atomicAdd(
+                    &times[(at.product * job.pairs_down * job.down * across + tile) * job.steps +
+                           k],
+                    1);
             /* Partial sums of a tile that has none, or none of one that has them. */
             const bool in_part = at.row >= job.part_row && at.row < job.part_row + job.part_rows &&
                                  at.col >= job.part_col && at.col < job.part_col + job.part_cols;
@@ -156,9 +158,12 @@ static void test_items(void)
         memset((void *)&p, 0, sizeof p), memset(&job, 0, sizeof job);
         const int cols = 128 + 16 * (n % 9);
         p.M = 1 + random_below(n % 8 == 7 ? 128 : 6000), p.N = 1 + random_below(6000);
-        job.M = p.M, job.rows = 128, job.width = cols, job.cluster = p.M > 128 ? 1 + n / 4 % 2 : 1;
-        job.pairs_down = (int)((p.M - 1) / (128 * job.cluster) + 1);
-        job.across = (int)((p.N - 1) / cols + 1), job.steps = 1 + (int)random_below(9);
+        job.M = p.M, job.rows = 128, job.width = cols, job.down = p.M > 128 ? 1 + n / 4 % 2 : 1;
+        job.beside = n % 4 < 2 ? 1 + n / 8 % 2 : 1; /* where all is whole */
+        job.parts = n % 4 < 2 ? 1 + n / 16 : 1;
+        job.pairs_down = (int)((p.M - 1) / (128 * job.down) + 1);
+        job.across = (int)((p.N - 1) / (cols * job.beside) + 1);
+        job.steps = 1 + (int)random_below(9);
         const int tiles = job.pairs_down * job.across,
                   rest = 1 + (int)random_below((tiles + 2) / 3);
         const int products = n % 2 ? 1 : 2, kind = n % 4; /* 0, 1: whole; 2: all cut; 3: the last */
@@ -166,7 +171,7 @@ static void test_items(void)
         job.band = 8, job.slices = kind < 2 ? 1 : 2 + (int)random_below(6);
         job.whole = kind < 2 ? INT_MAX : 0;
         if (kind == 3) {
-            last = tmm_hgemm__half_last(&p, 128 * job.cluster, cols, rest, &job.band, &q);
+            last = tmm_hgemm__half_last(&p, 128 * job.down, cols, rest, &job.band, &q);
             if (last.tiles == 0) continue;
             wrong += last.tiles < rest || last.tiles > tiles || q.M != last.rows;
             job.whole = tiles - last.tiles, cuts++;
@@ -177,7 +182,7 @@ static void test_items(void)
         }
         job.rest = last.tiles;
         job.items = (tiles + (job.slices - 1) * last.tiles) * products;
-        const int count = tiles * job.cluster * job.steps * products;
+        const int count = tiles * job.down * job.beside * job.steps * products;
         if (count > ROOM) continue;
         wrong += cudaMemset(device, 0, count * sizeof *times) != cudaSuccess;
         find_items<<<1, 128>>>(job, device);
@@ -506,7 +511,8 @@ static void TEST(_thin)(int count)
    the bits are the same. Shapes are such that every plan is possible: all must be found. */
 static void TEST(_wgmma)(int count)
 {
-    static const int cuts[] = {TMM__PLAN_WHOLE, TMM__PLAN_REDUCE, TMM__PLAN_LAST_ROUND};
+    static const int cuts[] = {TMM__PLAN_WHOLE, TMM__PLAN_REDUCE, TMM__PLAN_LAST_ROUND,
+                               TMM__PLAN_CLUSTERS};
     double most = 0;
     int beside = 0, found = 0, asked = 0;
     for (int n = 0; n < count; n++) {
@@ -516,13 +522,19 @@ static void TEST(_wgmma)(int count)
         if (plain && sizeof(OUT) == 4) continue;                      /* for C of 16 bits alone */
         asked++;
         wants_instance = TMM__HALF_WGMMA_FIRST + way;
-        wants_cut = cuts[plain ? 0 : (n / TMM__HALF_WAYS + way) % 3];
-        wants_slices = wants_cut == TMM__PLAN_WHOLE ? 1 : 2 + (int)random_below(3);
-        wants_processors = 6;
+        /* Clusters that share A, too, have whole tiles or parts of k. */
+        const int side = tmm__half_ways[way][3], turn = n / TMM__HALF_WAYS + way;
+        wants_cut = cuts[plain ? 0 : side > 1 ? turn % 2 * 3 : turn % 4];
+        wants_slices = wants_cut == TMM__PLAN_WHOLE                  ? 1
+                       : wants_cut == TMM__PLAN_CLUSTERS && side > 1 ? 2
+                                                                     : 2 + (int)random_below(3);
+        wants_processors = wants_cut == TMM__PLAN_CLUSTERS ? 8 : 6;
         const int last = wants_cut == TMM__PLAN_LAST_ROUND;
+        const int thin =
+            wants_cut == TMM__PLAN_CLUSTERS ? 64 : 0; /* no parts of k for such sides */
         const int odd = random_below(4) == 0 && !plain ? 1 + (int)random_below(2) : 0;
         const int clusters = alone ? 6 : 3; /* of one block, or two */
-        const long long M = alone ? random_below(2) * 2 * rows + 1 + random_below(rows)
+        const long long M = alone ? random_below(2) * 2 * rows + 1 + thin + random_below(rows)
                                   : rows + 1 + random_below(last ? 200 : 500);
         const long long down = (M - 1) / (alone ? rows : 2 * rows) + 1;
         const long long K =
@@ -531,9 +543,10 @@ static void TEST(_wgmma)(int count)
            Batches are not cut. */
         const long long room = 4 * clusters / (wants_slices * down);
         const long long batch = n % 5 == 4 && wants_slices == 1 ? 2 : 1;
-        long long N = last                ? 1100 + random_below(300)
-                      : wants_slices == 1 ? 1 + random_below(700)
-                                          : 1 + random_below(room * cols);
+        long long N = last ? 1100 + random_below(300)
+                      : wants_slices == 1 || wants_cut == TMM__PLAN_CLUSTERS
+                          ? 1 + thin + (side - 1) * cols + random_below(700)
+                          : 1 + random_below(room * cols);
         while (last && (down * ((N + cols - 1) / cols) < clusters ||
                         down * ((N + cols - 1) / cols) % clusters == 0))
             N += cols;

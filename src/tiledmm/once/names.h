@@ -160,6 +160,7 @@
 #define tmm__xhalf_mma_plan   TMM_FN(gemm__half_mma_plan)
 #define tmm__xhalf_packs      TMM_FN(gemm__half_packs)
 #define tmm__xhalf_plain      TMM_FN(gemm__half_plain)
+#define tmm__xhalf_room       TMM_FN(gemm__half_room)
 #define tmm__xhalf_run_wgmma  TMM_FN(gemm__half_run_wgmma)
 #define tmm__xhalf_sum_time   TMM_FN(gemm__half_sum_time)
 #define tmm__xhalf_thin       TMM_FN(gemm__half_thin)

@@ -223,9 +223,11 @@ typedef struct tmm__costs { /* in clocks, if nothing else is said */
         double power;    /* as for TENSOR of double, where tensor cores are the limit */
     } thin;
     /* KERNEL TENSOR HALF by mma.sync; by wgmma: once, 64 k, a tile, one of partial sums, `odd` of a tile;
-       part of 64 k that few blocks save. */
+       part of 64 k that few blocks save. half_parts: parts of k that a cluster adds, once, and a sum that is sent; a
+       launch behind KERNEL ALIGN, more than alone. */
     tmm__block_costs half[TMM__TUNED_HALF];
     double half_wgmma[TMM__TUNED_HALF][6];
+    double half_parts[3];
     /* KERNEL THIN HALF, in nanoseconds, and what all of 16 bits have: kernels/tensor_half/costs.h. */
     struct {
         double tile[3], step[4], latency[2], cluster[2], memory[2], asked[3], l2[2];
@@ -532,10 +534,11 @@ static const tmm__costs tmm__measured = {
     },
     {
         /* half by wgmma */
-        {3640, 1330, 3870, 9060, 9250, 0.198},
-        {4890, 799, 1920, 2960, 4470, 0.473},
-        {4230, 1040, 3200, 4960, 8440, 0.277},
+        {1070, 1110, 3870, 9060, 9250, 0.115},
+        {1640, 613, 1920, 2960, 4470, 0.104},
+        {1660, 871, 3200, 4960, 8440, 0.115},
     },
+    {875, 0.248, 1500}, /* half parts */
     {
         /* half thin */
         {34.7, 2200, 37.6},         /* tile */
@@ -544,7 +547,7 @@ static const tmm__costs tmm__measured = {
         {1520, 18},                 /* cluster */
         {1200, 600},                /* memory */
         {962000, 293000, 0.0393},   /* asked */
-        {15000, 2.81},              /* l2 */
+        {15000, 2.46},              /* l2 */
         {2880, 0.000166, 0.000476}, /* align */
         {4020, 0.000282},           /* sum */
         6760,                       /* host */
