@@ -2183,10 +2183,10 @@ typedef struct tmm__costs { /* in clocks, if nothing else is said */
         double tile[3], step[4], latency[2], cluster[2], memory[2], asked[3], l2[2];
         double align[3], sum[2], host, apart[3], late, words[2];
     } half_thin;
-    /* KERNEL TINY HALF: once, 32 k, a tile; 16 k of an operand by 8, 4 and 2 bytes, and more of these as far as they
-       exist; 4 rows of C, or as many lanes, by elements; times that memory takes. */
+    /* KERNEL TINY HALF: once, 32 k, and more for an operand by 2 bytes; a tile; 16 k of an operand by 8, 4 and 2
+       bytes, and more of these as far as they exist; 4 rows of C by elements, or as many lanes; times that memory takes. */
     struct {
-        double first, deep, tile, load[4], rows, memory;
+        double first, deep, late, tile, load[4], rows, memory;
     } half_tiny;
     /* KERNEL TENSOR INT8. The device chooses by the first five, in products of bytes by one
        modulus; TMM_AUTO by the last four. `slow` is predicted: fp64_slow and each_slow where FP64
@@ -2505,7 +2505,7 @@ static const tmm__costs tmm__measured = {
         {0.034, 0.041},             /* words */
     },
     /* half tiny */
-    {632, 797, 94.2, {33.4, 42.8, 47.3, 62.7}, 22.8, 1.14},
+    {869, 1270, 558, 97.7, {42, 50.6, 47.2, 69.2}, 23.2, 1.15},
     {
         /* int8 */
         26,      /* fp64 */
@@ -13808,8 +13808,9 @@ enum { TMM__HALF_TINY_WARPS = 4, TMM__HALF_TINY_EDGE = 32, TMM__HALF_TINY_LD = 1
 typedef struct tmm__xhalf_tiny_lines {
     const TMM_TYPE *from;
     int hop, step; /* from 4 to the next 4, from 16 k to the next, in elements */
-    int exist, turned,
-        wide; /* lines that exist; are neighbours of other lines? bytes at once: 8, 4, 2 */
+    int exist;     /* lines that exist */
+    int turned;    /* are neighbours of other lines? */
+    int wide;      /* bytes at once: 8, 4, 2 */
 } tmm__xhalf_tiny_lines;
 
 /* Of a tile from X on, of whose `lines` lines_left exist. A lane has the lines first, first + 2^apart_log2
@@ -13872,7 +13873,7 @@ TMM__DEVICE void tmm__xhalf_tiny_turn(unsigned *x)
 #pragma unroll
     for (int i = 0; i < 8; i++) { /* line i / 2, its k i % 2 * 2 and the next */
         const unsigned a = x[i % 2 * 4 + i / 4], b = x[i % 2 * 4 + 2 + i / 4];
-        y[i] = i / 2 % 2 == 0 ? (a & 0xffff) | b << 16 : a >> 16 | (b & 0xffff0000u);
+        y[i] = __byte_perm(a, b, i / 2 % 2 == 0 ? 0x5410 : 0x7632);
     }
 #pragma unroll
     for (int i = 0; i < 8; i++) x[i] = y[i];
@@ -20252,8 +20253,9 @@ static inline tmm_status tmm__xhalf_thin(tmm__xproduct *p, const tmm__plan *plan
 /* src/tiledmm/kernels/tensor_half/tiny_launch.h. PLAN and LAUNCHER of KERNEL TINY HALF.
    Uses: launch.h, tiny.cuh, launch/, once/. Used by: launch.h. */
 #if defined(TMM_NAME) && !defined(TMM__PASS) && TMM__HOST && TMM__HALF_TENSOR
-/* Clocks of 16 k of an operand, and its bytes. */
-static inline double tmm__xhalf_tiny_loads(const tmm__xproduct *p, int is_B, double *bytes)
+/* Clocks of 16 k of an operand; adds its bytes, and what 32 k take longer. */
+static inline double tmm__xhalf_tiny_loads(const tmm__xproduct *p, int is_B, double *bytes,
+                                           double *deep)
 {
     const int turned = (is_B ? p->rsB : p->csA) != 1, edge = TMM__HALF_TINY_EDGE;
     const long long lines = is_B ? p->N : p->M, ld = is_B ? tmm__xldb(p) : tmm__xlda(p);
@@ -20265,6 +20267,7 @@ static inline double tmm__xhalf_tiny_loads(const tmm__xproduct *p, int is_B, dou
     const double exist = (double)lines * (double)p->K /
                          (ceil((double)lines / edge) * edge * fmax(ceil(p->K / 16.0), 1) * 16);
     *bytes += 2.0 * (double)(turned ? p->K : lines) * (double)tmm__min(ld, length + 8) * items;
+    *deep += ends % 4 != 0 ? tmm__tuned()->half_tiny.late : 0;
     const double *load = tmm__tuned()->half_tiny.load;
     return ends % 8 == 0 ? load[0] : ends % 4 == 0 ? load[1] : load[2] + load[3] * exist;
 }
@@ -20278,12 +20281,14 @@ static inline double tmm__xhalf_tiny_time(const tmm__xproduct *p, double tiles)
     const int by_4 =
         !tmm__xhalf_more(p) && bits % 4 == 0 && (size_t)p->C % (4 * sizeof(TMM_OUT)) == 0;
     double bytes = sizeof(TMM_OUT) * (double)p->M * (double)tmm__min(p->ldc, p->N + 8) * p->batch;
-    double clocks = tmm__xhalf_tiny_loads(p, 0, &bytes) + tmm__xhalf_tiny_loads(p, 1, &bytes);
+    double deep = tmm__tuned()->half_tiny.deep;
+    double clocks = tmm__xhalf_tiny_loads(p, 0, &bytes, &deep);
+    clocks += tmm__xhalf_tiny_loads(p, 1, &bytes, &deep);
     clocks = tmm__tuned()->half_tiny.tile + ceil(p->K / 16.0) * clocks;
     if (!by_4)
         clocks += tmm__tuned()->half_tiny.rows * (double)p->M / ceil((double)p->M / edge) / at_once;
-    clocks *= tiles / processors;
-    clocks += tmm__tuned()->half_tiny.first + ceil(p->K / 32.0) * tmm__tuned()->half_tiny.deep;
+    clocks = hypot(clocks * tiles / processors,
+                   tmm__tuned()->half_tiny.first + ceil(p->K / 32.0) * deep);
     const double memory =
         bytes < gpu->l2_bytes ? 0 : tmm__tuned()->half_tiny.memory * bytes / gpu->memory;
     return gpu->launch + tmm__overlapped(tmm__in_nanoseconds(clocks), memory);

@@ -11,8 +11,9 @@ enum { TMM__HALF_TINY_WARPS = 4, TMM__HALF_TINY_EDGE = 32, TMM__HALF_TINY_LD = 1
 typedef struct tmm__xhalf_tiny_lines {
     const TMM_TYPE *from;
     int hop, step; /* from 4 to the next 4, from 16 k to the next, in elements */
-    int exist, turned,
-        wide; /* lines that exist; are neighbours of other lines? bytes at once: 8, 4, 2 */
+    int exist;     /* lines that exist */
+    int turned;    /* are neighbours of other lines? */
+    int wide;      /* bytes at once: 8, 4, 2 */
 } tmm__xhalf_tiny_lines;
 
 /* Of a tile from X on, of whose `lines` lines_left exist. A lane has the lines first, first + 2^apart_log2
@@ -75,7 +76,7 @@ TMM__DEVICE void tmm__xhalf_tiny_turn(unsigned *x)
 #pragma unroll
     for (int i = 0; i < 8; i++) { /* line i / 2, its k i % 2 * 2 and the next */
         const unsigned a = x[i % 2 * 4 + i / 4], b = x[i % 2 * 4 + 2 + i / 4];
-        y[i] = i / 2 % 2 == 0 ? (a & 0xffff) | b << 16 : a >> 16 | (b & 0xffff0000u);
+        y[i] = __byte_perm(a, b, i / 2 % 2 == 0 ? 0x5410 : 0x7632);
     }
 #pragma unroll
     for (int i = 0; i < 8; i++) x[i] = y[i];
