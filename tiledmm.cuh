@@ -2171,10 +2171,10 @@ typedef struct tmm__costs { /* in clocks, if nothing else is said */
         double tile[3], step[4], latency[2], cluster[2], memory[2], asked[3], l2[2];
         double align[3], sum[2], host, apart[3], late, words[2], direct;
     } half_thin;
-    /* KERNEL TINY HALF: once, 32 k, a tile; 16 k of an operand by 8, 4 and 2 bytes, and more of these as far as they
-       exist; 4 rows of C, or as many lanes, by elements; times that memory takes. */
+    /* KERNEL TINY HALF: once, 32 k, and more for an operand by 2 bytes; a tile; 16 k of an operand by 8, 4 and 2
+       bytes, and more of these as far as they exist; 4 rows of C by elements, or as many lanes; times that memory takes. */
     struct {
-        double first, deep, tile, load[4], rows, memory;
+        double first, deep, late, tile, load[4], rows, memory;
     } half_tiny;
     /* KERNEL TENSOR INT8. The device chooses by the first five, in products of bytes by one
        modulus; TMM_AUTO by the last four. `slow` is predicted: fp64_slow and each_slow where FP64
@@ -2495,7 +2495,7 @@ static const tmm__costs tmm__measured = {
         1.4,                        /* direct: clocks of KERNEL DIRECT, times those of float */
     },
     /* half tiny */
-    {632, 797, 94.2, {33.4, 42.8, 47.3, 62.7}, 22.8, 1.14},
+    {869, 1270, 558, 97.7, {42, 50.6, 47.2, 69.2}, 23.2, 1.15},
     {
         /* int8 */
         26,      /* fp64 */
@@ -13874,8 +13874,9 @@ enum { TMM__HALF_TINY_WARPS = 4, TMM__HALF_TINY_EDGE = 32, TMM__HALF_TINY_LD = 1
 typedef struct tmm__xhalf_tiny_lines {
     const TMM_TYPE *from;
     int hop, step; /* from 4 to the next 4, from 16 k to the next, in elements */
-    int exist, turned,
-        wide; /* lines that exist; are neighbours of other lines? bytes at once: 8, 4, 2 */
+    int exist;     /* lines that exist */
+    int turned;    /* are neighbours of other lines? */
+    int wide;      /* bytes at once: 8, 4, 2 */
 } tmm__xhalf_tiny_lines;
 
 /* Of a tile from X on, of whose `lines` lines_left exist. A lane has the lines first, first + 2^apart_log2
@@ -13938,14 +13939,15 @@ TMM__DEVICE void tmm__xhalf_tiny_turn(unsigned *x)
 #pragma unroll
     for (int i = 0; i < 8; i++) { /* line i / 2, its k i % 2 * 2 and the next */
         const unsigned a = x[i % 2 * 4 + i / 4], b = x[i % 2 * 4 + 2 + i / 4];
-        y[i] = i / 2 % 2 == 0 ? (a & 0xffff) | b << 16 : a >> 16 | (b & 0xffff0000u);
+        y[i] = __byte_perm(a, b, i / 2 % 2 == 0 ? 0x5410 : 0x7632);
     }
 #pragma unroll
     for (int i = 0; i < 8; i++) x[i] = y[i];
 }
 
-/* Stores a tile of which rows and cols exist, any C, with all that comes after: sums by rows in shared memory,
-   a lane has a column of 8, 16 or 32. What C was is asked for 4 times at once. */
+/* Stores a tile of which rows and cols exist, any C, with all that comes after. Its sums lie in `own` by rows.
+   Lanes have 8, 16 or 32 columns side by side, since L2 takes longer for parts of a sector. 4 elements of what C
+   was are asked for at once. */
 TMM__DEVICE void tmm__xhalf_tiny_store(const float *own, const int pitch, TMM_OUT *C, int ldc,
                                        long long row, long long col, int rows, int cols,
                                        TMM__ALPHA alpha, TMM_SCALAR beta)
@@ -13981,19 +13983,20 @@ TMM__DEVICE void tmm__xhalf_tiny_store(const float *own, const int pitch, TMM_OU
    mma.sync multiplies 16 x 16 by 16 x 8. Which line of memory is which of its lines, and which k is
    which, is free, as long as A and B agree. For lane l, g = l / 4 and t = l % 4:
 
-       k     4 t to 4 t + 3 of every 16: 8 bytes where a line lies along k
-       B     lines 4 g to 4 g + 3, one for each part of 8 columns: 8 bytes where k are apart
-       A     lines g, g + 8, g + 16, g + 24; or as those of B where k are apart
-       C     so these rows, and columns 8 t to 8 t + 7: 16 bytes of a row
+       k     4 t to 4 t + 3 of every 16: neighbours where a line lies along k
+       B     lines 4 g to 4 g + 3, one for each part of 8 columns: neighbours where it does not
+       A     lines g, g + 8, g + 16, g + 24; or as those of B where it does not lie along k
+       C     so these rows, and columns 8 t to 8 t + 7
 
             8 t: 0 .. 7 | 8 .. 15 | 16 .. 23 | 24 .. 31
            +-----------+---------+----------+----------+
-       g 0 | lane 0    | lane 1  | lane 2   | lane 3   |   what is not along k, by 8 bytes, is turned
-         1 | lane 4    | lane 5  | lane 6   | lane 7   |   in registers, 4 lines by 4 k; what is off
-           | ...                                       |   8 bytes is loaded element by element
+       g 0 | lane 0    | lane 1  | lane 2   | lane 3   |   4 neighbours are a word of 8 bytes, two of 4,
+         1 | lane 4    | lane 5  | lane 6   | lane 7   |   or four elements; of other lines, 4 of them are
+           | ...                                       |   turned in registers
+   C leaves by 16 or 8 bytes; else, or with beta or an epilogue, through shared memory, row by row.
    Two times 16 k are on their way at once; what more must be hidden, other warps hide.
-   2 (M + N) K + 2 M N bytes a product, and 2 M N K operations: 8 for a byte at 24 x 24 x 24. What bounds
-   it: memory, or L2; with single elements the instructions that load and store. */
+   2 (M + N) K + 2 M N bytes a product, and 2 M N K operations: 8 a byte at 24 x 24 x 24. What bounds it:
+   memory; below 16 x 16 x 16 instructions; with single elements L1. */
 TMM_KERNEL void __launch_bounds__(32 * TMM__HALF_TINY_WARPS, 16 / TMM__HALF_TINY_WARPS)
     tmm__xgemm_half_tiny(long long M, long long N, long long K, TMM__ALPHA alpha,
                          const TMM_TYPE *__restrict__ A, long long rsA, long long csA,
@@ -20268,8 +20271,9 @@ static inline tmm_status tmm__xhalf_thin(tmm__xproduct *p, const tmm__plan *plan
 #endif
 /* src/tiledmm/kernels/tensor_half/tiny_launch.h. PLAN and LAUNCHER of KERNEL TINY HALF. */
 #if defined(TMM_NAME) && !defined(TMM__PASS) && TMM__HOST && TMM__HALF_TENSOR
-/* Clocks of 16 k of an operand, and its bytes. */
-static inline double tmm__xhalf_tiny_loads(const tmm__xproduct *p, int is_B, double *bytes)
+/* Clocks of 16 k of an operand; adds its bytes, and what 32 k take longer. */
+static inline double tmm__xhalf_tiny_loads(const tmm__xproduct *p, int is_B, double *bytes,
+                                           double *deep)
 {
     const int turned = (is_B ? p->rsB : p->csA) != 1, edge = TMM__HALF_TINY_EDGE;
     const long long lines = is_B ? p->N : p->M, ld = is_B ? tmm__xldb(p) : tmm__xlda(p);
@@ -20281,6 +20285,7 @@ static inline double tmm__xhalf_tiny_loads(const tmm__xproduct *p, int is_B, dou
     const double exist = (double)lines * (double)p->K /
                          (ceil((double)lines / edge) * edge * fmax(ceil(p->K / 16.0), 1) * 16);
     *bytes += 2.0 * (double)(turned ? p->K : lines) * (double)tmm__min(ld, length + 8) * items;
+    *deep += ends % 4 != 0 ? tmm__tuned()->half_tiny.late : 0;
     const double *load = tmm__tuned()->half_tiny.load;
     return ends % 8 == 0 ? load[0] : ends % 4 == 0 ? load[1] : load[2] + load[3] * exist;
 }
@@ -20294,12 +20299,14 @@ static inline double tmm__xhalf_tiny_time(const tmm__xproduct *p, double tiles)
     const int by_4 =
         !tmm__xhalf_more(p) && bits % 4 == 0 && (size_t)p->C % (4 * sizeof(TMM_OUT)) == 0;
     double bytes = sizeof(TMM_OUT) * (double)p->M * (double)tmm__min(p->ldc, p->N + 8) * p->batch;
-    double clocks = tmm__xhalf_tiny_loads(p, 0, &bytes) + tmm__xhalf_tiny_loads(p, 1, &bytes);
+    double deep = tmm__tuned()->half_tiny.deep;
+    double clocks = tmm__xhalf_tiny_loads(p, 0, &bytes, &deep);
+    clocks += tmm__xhalf_tiny_loads(p, 1, &bytes, &deep);
     clocks = tmm__tuned()->half_tiny.tile + ceil(p->K / 16.0) * clocks;
     if (!by_4)
         clocks += tmm__tuned()->half_tiny.rows * (double)p->M / ceil((double)p->M / edge) / at_once;
-    clocks *= tiles / processors;
-    clocks += tmm__tuned()->half_tiny.first + ceil(p->K / 32.0) * tmm__tuned()->half_tiny.deep;
+    clocks = hypot(clocks * tiles / processors,
+                   tmm__tuned()->half_tiny.first + ceil(p->K / 32.0) * deep);
     const double memory =
         bytes < gpu->l2_bytes ? 0 : tmm__tuned()->half_tiny.memory * bytes / gpu->memory;
     return gpu->launch + tmm__overlapped(tmm__in_nanoseconds(clocks), memory);

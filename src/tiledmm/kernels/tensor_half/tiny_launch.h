@@ -1,8 +1,9 @@
 /* src/tiledmm/kernels/tensor_half/tiny_launch.h. PLAN and LAUNCHER of KERNEL TINY HALF.
    Uses: launch.h, tiny.cuh, launch/, once/. Used by: launch.h. */
 #if defined(TMM_NAME) && !defined(TMM__PASS) && TMM__HOST && TMM__HALF_TENSOR
-/* Clocks of 16 k of an operand, and its bytes. */
-static inline double tmm__xhalf_tiny_loads(const tmm__xproduct *p, int is_B, double *bytes)
+/* Clocks of 16 k of an operand; adds its bytes, and what 32 k take longer. */
+static inline double tmm__xhalf_tiny_loads(const tmm__xproduct *p, int is_B, double *bytes,
+                                           double *deep)
 {
     const int turned = (is_B ? p->rsB : p->csA) != 1, edge = TMM__HALF_TINY_EDGE;
     const long long lines = is_B ? p->N : p->M, ld = is_B ? tmm__xldb(p) : tmm__xlda(p);
@@ -14,6 +15,7 @@ static inline double tmm__xhalf_tiny_loads(const tmm__xproduct *p, int is_B, dou
     const double exist = (double)lines * (double)p->K /
                          (ceil((double)lines / edge) * edge * fmax(ceil(p->K / 16.0), 1) * 16);
     *bytes += 2.0 * (double)(turned ? p->K : lines) * (double)tmm__min(ld, length + 8) * items;
+    *deep += ends % 4 != 0 ? tmm__tuned()->half_tiny.late : 0;
     const double *load = tmm__tuned()->half_tiny.load;
     return ends % 8 == 0 ? load[0] : ends % 4 == 0 ? load[1] : load[2] + load[3] * exist;
 }
@@ -27,12 +29,14 @@ static inline double tmm__xhalf_tiny_time(const tmm__xproduct *p, double tiles)
     const int by_4 =
         !tmm__xhalf_more(p) && bits % 4 == 0 && (size_t)p->C % (4 * sizeof(TMM_OUT)) == 0;
     double bytes = sizeof(TMM_OUT) * (double)p->M * (double)tmm__min(p->ldc, p->N + 8) * p->batch;
-    double clocks = tmm__xhalf_tiny_loads(p, 0, &bytes) + tmm__xhalf_tiny_loads(p, 1, &bytes);
+    double deep = tmm__tuned()->half_tiny.deep;
+    double clocks = tmm__xhalf_tiny_loads(p, 0, &bytes, &deep);
+    clocks += tmm__xhalf_tiny_loads(p, 1, &bytes, &deep);
     clocks = tmm__tuned()->half_tiny.tile + ceil(p->K / 16.0) * clocks;
     if (!by_4)
         clocks += tmm__tuned()->half_tiny.rows * (double)p->M / ceil((double)p->M / edge) / at_once;
-    clocks *= tiles / processors;
-    clocks += tmm__tuned()->half_tiny.first + ceil(p->K / 32.0) * tmm__tuned()->half_tiny.deep;
+    clocks = hypot(clocks * tiles / processors,
+                   tmm__tuned()->half_tiny.first + ceil(p->K / 32.0) * deep);
     const double memory =
         bytes < gpu->l2_bytes ? 0 : tmm__tuned()->half_tiny.memory * bytes / gpu->memory;
     return gpu->launch + tmm__overlapped(tmm__in_nanoseconds(clocks), memory);
