@@ -20,7 +20,7 @@
     _(A) _(ACROSS) _(AHEAD) _(ALIGNED_ROWS) _(ALIGNS) _(ALONG) _(ALONG_K) _(ANY) _(AREA) \
     _(AT_ONCE) _(As) _(B) _(BFLOAT16) _(BLOCK) _(BLOCKS_A) _(BLOCKS_B) _(BYTES) _(Bs) _(C) \
     _(CLUSTER) _(COLS) _(COPIES) _(COPY_AT) _(COUNT) _(D) _(DEEP) _(DEPTH) _(DOUBTFUL) \
-    _(DOUBTFUL_SMALL) _(DOWN) _(EDGE) _(END) _(FEWER) _(FEWEST) _(FIRST) _(FLOAT) _(FLUSH) \
+    _(DOUBTFUL_SMALL) _(DOWN) _(EDGE) _(END) _(FEWER) _(FIRST) _(FLOAT) _(FLUSH) \
     _(FOURS) _(GRAIN) _(GROUPS) _(HALF) _(HALVES) _(K) _(K_GROUPS) _(L) _(LANES) _(LAST) _(LDA) \
     _(LDB) _(LDC) _(LDS) _(LINES) _(LINES_A) _(LINES_B) _(LINES_M) _(LINES_N) _(LIST) _(M) \
     _(MATRICES) _(N) _(P) _(PAIRS) _(PART) _(PASSES) _(PASSES_A) _(PIECES) _(PITCH) _(PITCH_A) \
@@ -75,7 +75,6 @@ TMM__WORDS(TMM__PUSH)
 #undef EDGE
 #undef END
 #undef FEWER
-#undef FEWEST
 #undef FIRST
 #undef FLOAT
 #undef FLUSH

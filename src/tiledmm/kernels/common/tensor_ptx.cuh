@@ -1,7 +1,6 @@
 /* src/tiledmm/kernels/common/tensor_ptx.cuh. Wrappers of the PTX instructions that products on tensor
    cores share.
-   Uses: once/.
-   Used by: kernels/tensor_float/, kernels/tensor_half/, kernels/tensor_int8/. */
+   Uses: once/. Used by: kernels/tensor_float/, kernels/tensor_half/, kernels/tensor_int8/. */
 #if defined(TMM__PASS) && TMM__EMIT_TYPE &&                                                       \
     (TMM__FLOAT_TENSOR || TMM__DOUBLE_TENSOR || TMM__HALF_TENSOR) && !defined(TMM__FLOAT_ONCE) && \
     !defined(TMM__DOUBLE_ONCE) && !defined(TMM__HALF_ONCE)
@@ -61,6 +60,16 @@ TMM__DEVICE void tmm__barrier_wait(unsigned barrier, unsigned parity)
                      : "r"(barrier), "r"(parity)
                      : "memory");
     } while (!done);
+}
+
+/* Is this the one thread of a whole warp that shall copy (PTX ISA 9.7, "elect.sync")? Of a thread found by its
+   number ptxas does not know that it is alone: it puts each bulk copy into a loop over lanes. */
+TMM__DEVICE bool tmm__elected(void)
+{
+    unsigned elected;
+    asm volatile("{\n.reg .pred p;\nelect.sync _|p, 0xffffffff;\nselp.u32 %0, 1, 0, p;\n}"
+                 : "=r"(elected));
+    return elected != 0;
 }
 
 /* Copies bytes, a multiple of 16, to shared memory; the barrier counts them (PTX ISA 9.7,
