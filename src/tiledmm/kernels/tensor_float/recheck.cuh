@@ -67,18 +67,22 @@ TMM__DEVICE bool tmm__xrecheck_find(const tmm__float_job *job, tmm__region *to, 
     int M = (int)job->M, N = (int)job->N, row, col, row128, col128, row_end = M, col_end = N;
     int down = (M + edge - 1) / edge, across = (N + edge - 1) / edge;
     long long tile = blockIdx.x + n * gridDim.x;
+    /* Tiles of a C that memory holds are below 2^32. A division of 64 bits would be a call with nvcc
+       -rdc=true, and ptxas serializes wgmma in a kernel that calls. */
+    const unsigned n32 = (unsigned)n;
     if (own) {
         down = job->s.tiles_down, across = job->s.tiles_across;
-        tile = blockIdx.x + n / all_own * gridDim.x;
+        tile = blockIdx.x + (long long)(n32 / all_own) * gridDim.x;
     }
     if (tile >= (long long)down * across * job->batch * (own ? parts : 1)) return false;
-    int product = (int)(tile / (down * across)), rest = (int)(tile % (down * across));
+    int product = (int)((unsigned)tile / (down * across));
+    int rest = (int)((unsigned)tile % (down * across));
     if (own) {
-        int part = (int)(n % all_own), r, c;
+        int part = (int)(n32 % all_own), r, c;
         tmm__xfind_tile(&job->s, TMM__FLOAT_BAND, rest, &r, &c);
         r *= tile_m, c *= tile_n;
         if (parts > 1) {
-            if (!(finished >> n / all_own & 1)) row_end = 0;
+            if (!(finished >> n32 / all_own & 1)) row_end = 0;
             product = 0;
         }
         row = part / across_own * edge, col = part % across_own * edge;
