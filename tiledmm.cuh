@@ -3332,6 +3332,7 @@ static inline tmm_status tmm__blame_operand(const tmm__operands *o, tmm_status s
 #define tmm__xconverted_bytes TMM_FN(gemm__converted_bytes)
 #define tmm__xconverted_fits  TMM_FN(gemm__converted_fits)
 #define tmm__xconverted_most  TMM_FN(gemm__converted_most)
+#define tmm__xcopy_end        TMM_FN(copy_end)
 #define tmm__xcopy_one        TMM_FN(copy_one)
 #define tmm__xcopy_pass       TMM_FN(copy_pass)
 #define tmm__xcopy_tile       TMM_FN(copy_tile)
@@ -8764,8 +8765,7 @@ TMM_KERNEL void __launch_bounds__(128, TMM__PIPELINED_BLOCKS)
 #endif
 /* src/tiledmm/kernels/common/tensor_ptx.cuh. Wrappers of the PTX instructions that products on tensor
    cores share.
-   Uses: once/.
-   Used by: kernels/tensor_float/, kernels/tensor_half/, kernels/tensor_int8/. */
+   Uses: once/. Used by: kernels/tensor_float/, kernels/tensor_half/, kernels/tensor_int8/. */
 #if defined(TMM__PASS) && TMM__EMIT_TYPE &&                                                       \
     (TMM__FLOAT_TENSOR || TMM__DOUBLE_TENSOR || TMM__HALF_TENSOR) && !defined(TMM__FLOAT_ONCE) && \
     !defined(TMM__DOUBLE_ONCE) && !defined(TMM__HALF_ONCE)
@@ -8999,6 +8999,14 @@ TMM__DEVICE void tmm__xcopy_one(TMM_TYPE *to, const TMM_TYPE *from, bool inside)
         *to = inside ? *from : (TMM_TYPE)0;
 }
 
+/* A vector of which `valid` elements exist, one by one: where an operand may end, since compute-sanitizer
+   takes all bytes of a cp.async for read, also those that it fills with zeros. */
+TMM__DEVICE void tmm__xcopy_end(TMM_TYPE *to, const TMM_TYPE *from, int valid)
+{
+#pragma unroll 1
+    for (int v = 0; v < TMM__WIDE; v++) tmm__xcopy_one(to + v, from + v, v < valid);
+}
+
 /* tmm__mma_double for kernels of any TMM_SUM, of which those for double alone call it: C += A B by
    a warp, A is 16 x 8, B 8 x 8, C 16 x 8. With g = lane / 4 and t = lane % 4, a lane has
       a0, a1: A(g, t), A(g + 8, t)          a2, a3: A(g, t + 4), A(g + 8, t + 4)
@@ -9190,7 +9198,8 @@ typedef struct alignas(sizeof(TMM_SUM) * TMM__SMALL_WIDTH < 16 ? sizeof(TMM_SUM)
 /* One warp copies one step of one operand to shared memory: `lines` (16, 32 or 64) by 8 k, to
    tile[k][line] with rows of ld. x and tile are this lane's first places. `step` leads from one of
    its copies to the next in memory. `full`: all of it exists; otherwise lines_left and k_left count
-   what exists from the first place on, and the rest is filled with zeros. A lane copies
+   what exists from the first place on, more than 8 k before the last step, and the rest is filled with
+   zeros. A lane copies
      VECTORS      wide copies along the lines, where they are contiguous and aligned. Of doubles they
                   go through L1: where one operand is thin, all warps ask for its few lines at once
      ALONG_K      single elements, 8 lanes along k and 4 below each other: transposed
@@ -9205,7 +9214,9 @@ TMM__DEVICE void tmm__small_copy(TMM_TYPE *tile, int ld, int lines, const TMM_TY
         for (int i = 0; i < 8 * across / 32; i++) {
             int k = i * 32 / across;
             int valid = full ? TMM__WIDE : k < k_left ? size : 0;
-            if (sizeof(TMM_TYPE) == 8)
+            if (!full && k == k_left - 1 && size < TMM__WIDE)
+                tmm__xcopy_end(&tile[k * ld], x, size);
+            else if (sizeof(TMM_TYPE) == 8)
                 tmm__copy_near(&tile[k * ld], x, valid * (int)sizeof(TMM_TYPE), true);
             else
                 tmm__copy_zfill(&tile[k * ld], x, TMM__WIDE * sizeof(TMM_TYPE),
@@ -9407,7 +9418,7 @@ TMM_KERNEL void __launch_bounds__(256, tmm__small_blocks)
                 tmm__small_copy(write + toA, LDA, ROWS, A, stepA, modeA, true, 0, 0);
                 tmm__small_copy(write + toB, LDB, COLS, B, stepB, modeB, true, 0, 0);
             } else {
-                int k_now = k_left < 8 ? (int)k_left : 8;
+                int k_now = k_left < 9 ? (int)k_left : 9;
                 tmm__small_copy(write + toA, LDA, ROWS, A, stepA, modeA, false, rows_left - lineA,
                                 k_now - kA);
                 tmm__small_copy(write + toB, LDB, COLS, B, stepB, modeB, false, cols_left - lineB,
@@ -9606,7 +9617,8 @@ enum {
 
 #if TMM__BODIES
 /* Copies this thread's vectors of a stage of L. Vector n comes from from[n]. `full`: all of them
-   exist. Otherwise lines_left and k_left count what exists of the block and of the stage. */
+   exist. Otherwise lines_left and k_left count what exists of the block and of the stage, one more before the
+   last stage. */
 TMM__DEVICE void tmm__skinny_copy_L(TMM_TYPE *stage, const int *to, const TMM_TYPE *const *from,
                                     int line0, int k0, int apart, bool wide, bool full,
                                     int lines_left, int k_left)
@@ -9623,7 +9635,10 @@ TMM__DEVICE void tmm__skinny_copy_L(TMM_TYPE *stage, const int *to, const TMM_TY
         int valid = tmm__skinny_along_k                    ? k_left - (k0 + n / TMM__SKINNY_COPIES)
                     : k0 + n * tmm__skinny_k_step < k_left ? lines_left - line0
                                                            : 0;
-        if (wide) {
+        if (wide && valid > 0 && valid < WIDE &&
+            (tmm__skinny_along_k || k0 + n * tmm__skinny_k_step == k_left - 1)) {
+            tmm__xcopy_end(place, from[n], valid);
+        } else if (wide) {
             int size = valid < 0 ? 0 : valid > WIDE ? WIDE : valid;
             tmm__copy_zfill(place, from[n], BYTES, size * (int)sizeof(TMM_TYPE));
         } else {
@@ -9832,7 +9847,7 @@ TMM_KERNEL void __launch_bounds__(256, 2)
         }
         if (stage + STAGES - 1 < stages) {
             bool full = wide && k_left >= DEPTH && (ALONG_K || lines_left == LINES);
-            int left = k_left < DEPTH ? (int)k_left : DEPTH;
+            int left = k_left <= DEPTH ? (int)k_left : DEPTH + 1;
             if (full)
                 tmm__skinny_copy_L(write, to, from, line0, k0, apart, wide, true, 0, 0);
             else
@@ -9993,7 +10008,10 @@ TMM__DEVICE void tmm__outer_copy(TMM_TYPE *panel, int ld, int lines, const TMM_T
         panel += side * WIDE;
 #pragma unroll 1
         for (; k < depth; k += step) {
-            tmm__copy_zfill(panel, x, WIDE * SIZE, k_left > 0 ? left : 0);
+            if (k_left == 1 && left < WIDE * SIZE)
+                tmm__xcopy_end(panel, x, left / SIZE);
+            else
+                tmm__copy_zfill(panel, x, WIDE * SIZE, k_left > 0 ? left : 0);
             x += step * k_stride;
             panel += step * ld;
             k_left -= step;
@@ -11427,7 +11445,7 @@ TMM_KERNEL void __launch_bounds__(64 * TMM__TENSOR_WARPS, TMM__TENSOR_BLOCKS)
 #endif
 #endif
 /* src/tiledmm/kernels/tensor_half/mma_sync.cuh. Elements of 16 bits on tensor cores by mma.sync.
-   Uses: kernels/common/, once/. Used by: launch.h, type/instances.h. */
+   Uses: kernels/common/, once/. Used by: launch.h, thin.cuh, type/instances.h. */
 /* The instances: pass, name, rows and columns of a tile, stages of 32 k, blocks on a
    multiprocessor. */
 #ifndef TMM__HALF_LIST
@@ -11522,7 +11540,8 @@ typedef struct tmm__xhalf_lines {
     unsigned exist;      /* bit i: the lines of chunk i */
     int valid, align;    /* elements of a chunk that exist; bytes that a copy may have: 16, 4, 2 */
     int whole;           /* 16, and all chunks are whole or not there, in all of the block */
-    int k, next_k;       /* of its first chunk in the stage; on to the next one's */
+    int last; /* number of the chunks with the operand's last line, or -1; turned: lines exist in part? */
+    int k, next_k; /* of its first chunk in the stage; on to the next one's */
 } tmm__xhalf_lines;
 
 /* Prepares that for `lines` lines, a constant, from X on, of which lines_left exist. turned: lines
@@ -11543,6 +11562,9 @@ TMM__DEVICE void tmm__xhalf_begin(tmm__xhalf_lines *s, const TMM_TYPE *X, long l
                          : line * 64 + (s->k / 8 ^ line / 2 % 4) * 16);
     s->valid = !turned || left >= 8 ? 8 : left > 0 ? (int)left : 0;
     s->whole = s->align == 16 && (!turned || lines_left >= lines || lines_left % 8 == 0);
+    s->last = turned                ? lines_left < lines && (lines_left & (s->align / 2 - 1)) != 0
+              : lines_left <= lines ? (int)(lines_left - 1) / (threads / 4)
+                                    : -1;
     s->exist = 0;
     for (int i = 0; i < lines * 4 / threads; i++) s->exist |= (unsigned)(i * down < left) << i;
     s->from = (const unsigned char *)(X + (left > 0 ? line * line_stride : 0) + s->k * k_stride);
@@ -11593,17 +11615,23 @@ TMM__DEVICE void tmm__xhalf_copy_whole(tmm__xhalf_lines *s, unsigned stage, cons
     s->from += s->step;
 }
 
-/* Copies any stage, of which k_left k exist. What does not exist becomes zeros. */
+/* Copies any stage, of which k_left k exist; more than 32, unless it is the last one. What does not exist
+   becomes zeros. Where an operand ends, by elements: compute-sanitizer takes all bytes of a cp.async for read,
+   also those that it fills with zeros. All threads do so: branches of single ones would move what the
+   main loop has from uniform registers. */
 TMM__DEVICE void tmm__xhalf_copy_any(tmm__xhalf_lines *s, unsigned stage, int k_left,
                                      const int lines, const int threads)
 {
     const unsigned char *from = s->from;
-    int k = s->k;
+    int k = s->k, end = -1; /* the number of chunks with the end */
+    if (k_left <= 32)
+        end = s->next_k > 0 ? (s->last ? (k_left - 1) / (threads / (lines / 8)) : -1)
+                            : (k_left & (s->align / 2 - 1) ? s->last : -1);
 #pragma unroll 1
     for (int i = 0; i < lines * 4 / threads; i++) {
         const int more = k_left - k, valid = s->next_k > 0 || more >= 8 ? s->valid : more;
         tmm__xhalf_chunk(tmm__xhalf_at(s->to + stage + i * threads * 16), (const TMM_TYPE *)from,
-                         more > 0 && (s->exist >> i & 1) ? valid : 0, s->align);
+                         more > 0 && (s->exist >> i & 1) ? valid : 0, i == end ? 2 : s->align);
         from += s->hop, k += s->next_k;
     }
     s->from += s->step;
@@ -11704,7 +11732,7 @@ TMM__DEVICE void tmm__half_stage(tmm__half_warp *w, const int step, int steps, i
         tmm__xhalf_copy_whole(&w->b, w->write, COLS, tmm__half_threads);
         w->write = w->write == (STAGES - 1) * STAGE ? 0 : w->write + STAGE;
     } else if (!fast && w->next < steps) {
-        const int k_left = w->next < steps - 1 ? 32 : tail;
+        const int k_left = w->next < steps - 1 ? 64 : tail;
         tmm__xhalf_copy_any(&w->a, w->write, k_left, ROWS, tmm__half_threads);
         tmm__xhalf_copy_any(&w->b, w->write, k_left, COLS, tmm__half_threads);
         w->write = w->write == (STAGES - 1) * STAGE ? 0 : w->write + STAGE;
@@ -13114,7 +13142,7 @@ TMM_KERNEL void __launch_bounds__(128 + 2 * TMM__HALF_WGMMA_ROWS, 1)
 }
 #endif
 /* src/tiledmm/kernels/tensor_half/thin.cuh. Copies of KERNEL THIN HALF: by TMA, or lines off 16 bytes.
-   Uses: kernels/common/tensor_ptx.cuh, wgmma.cuh, once/.
+   Uses: kernels/common/tensor_ptx.cuh, mma_sync.cuh, wgmma.cuh, once/.
    Used by: thin_kernel.cuh, thin_launch.h. */
 #if defined(TMM__PASS) && TMM__EMIT_TYPE && TMM__HALF_TENSOR && !defined(TMM__HALF_ONCE)
 /* Lines of the large operand in a tile at most; stages that there may be; blocks of a cluster; ways to
@@ -16217,11 +16245,19 @@ static __device__ __forceinline__ bool tmm__thin_is_bad(const tmm__thin_job *job
 
 /* 4 or 16 bytes to shared memory, the first `valid` of them, which are read once: L2 may keep
    other lines (PTX ISA 9.7, "cp.async", and the policy of "createpolicy"). Where a line has 128 bytes
-   along k in a step, L2 may fetch those of the next step, too. */
+   along k in a step, L2 may fetch those of the next step, too. `last`: the operand may end there; then by 4
+   bytes, since compute-sanitizer takes all bytes of a cp.async for read. */
 static __device__ __forceinline__ void tmm__copy_once(float *shared, const float *global,
                                                       const int bytes, int valid,
-                                                      unsigned long long policy, const bool along_k)
+                                                      unsigned long long policy, const bool along_k,
+                                                      bool last)
 {
+    if (bytes == 16 && last && valid % 16 != 0) {
+#pragma unroll 1
+        for (int i = 0; i < 4; i++)
+            tmm__copy_async(shared + i, global + (4 * i < valid ? i : 0), 4, 4 * i < valid);
+        return;
+    }
 #if TMM__WGMMA
     unsigned to = (unsigned)__cvta_generic_to_shared(shared);
     if (bytes == 16 && along_k)
@@ -16301,7 +16337,8 @@ static __device__ __forceinline__ void tmm__thin_copy(const tmm__thin_job *job,
             for (int i = 0; i < 4; i++) {
                 int here = min(max(left - i / 2 * 16, 0), 4) * (i % 2 < exist ? 4 : 0);
                 const float *from = at + i % 2 * line_stride + i / 2 * 16;
-                tmm__copy_once(to + i * 1024, here > 0 ? from : none, 16, here, policy, true);
+                tmm__copy_once(to + i * 1024, here > 0 ? from : none, 16, here, policy, true,
+                               i % 2 + 1 == exist);
             }
             at += 64 * line_stride, exist -= 64, to += 512;
         }
@@ -16311,7 +16348,7 @@ static __device__ __forceinline__ void tmm__thin_copy(const tmm__thin_job *job,
         for (int j = 0; j < 8; j++, at += k_stride) {
             int here = j < left ? 4 * min(max(exist, 0), 4) : 0;
             tmm__copy_once(to + j * 128 + (lane ^ warp % 2 * 4 ^ j / 4 * 2) * 4,
-                           here > 0 ? at : none, 16, here, policy, false);
+                           here > 0 ? at : none, 16, here, policy, false, j + 1 == left);
         }
     } else if (job->along_k) {
         to = stage + lane / 16 * 2048 + warp * 256 + lane % 16;
@@ -16319,7 +16356,7 @@ static __device__ __forceinline__ void tmm__thin_copy(const tmm__thin_job *job,
         for (int j = 0; j < 32; j++, at += line_stride) {
             bool here = (left > 0) & (j < exist);
             tmm__copy_once(to + j % 2 * 1024 + j / 16 * 128 + j % 16 / 2 * 16, here ? at : none, 4,
-                           here ? 4 : 0, policy, true);
+                           here ? 4 : 0, policy, true, false);
         }
     } else {
         const int all = exist + lane * 4; /* lines from the first of the tile on */
@@ -16328,14 +16365,15 @@ static __device__ __forceinline__ void tmm__thin_copy(const tmm__thin_job *job,
         for (int j = 0; j < 8; j++, at += k_stride) {
             int shift = tmm__thin_shift(at), here = j < left ? min(max(exist + shift, 0), 4) : 0;
             tmm__copy_once(to + j * TMM__THIN_ROW + lane * 4, here > 0 ? at - shift : none, 16,
-                           here * 4, policy, false);
+                           here * 4, policy, false, j + 1 == left);
         }
         if (lane < 8) { /* the last lines of row `lane` */
             at = walk->at + TMM__THIN_LINES - lane * 4 + lane * k_stride;
             int shift = tmm__thin_shift(at);
             int here = lane < left ? min(max(all - TMM__THIN_LINES + shift, 0), shift) : 0;
             tmm__copy_once(to + lane * TMM__THIN_ROW + TMM__THIN_LINES,
-                           here > 0 ? at - shift : none, 16, here * 4, policy, false);
+                           here > 0 ? at - shift : none, 16, here * 4, policy, false,
+                           lane + 1 == left);
         }
     }
     walk->at += 32 * k_stride;

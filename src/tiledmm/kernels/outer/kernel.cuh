@@ -89,7 +89,10 @@ TMM__DEVICE void tmm__outer_copy(TMM_TYPE *panel, int ld, int lines, const TMM_T
         panel += side * WIDE;
 #pragma unroll 1
         for (; k < depth; k += step) {
-            tmm__copy_zfill(panel, x, WIDE * SIZE, k_left > 0 ? left : 0);
+            if (k_left == 1 && left < WIDE * SIZE)
+                tmm__xcopy_end(panel, x, left / SIZE);
+            else
+                tmm__copy_zfill(panel, x, WIDE * SIZE, k_left > 0 ? left : 0);
             x += step * k_stride;
             panel += step * ld;
             k_left -= step;

@@ -86,7 +86,8 @@ enum {
 
 #if TMM__BODIES
 /* Copies this thread's vectors of a stage of L. Vector n comes from from[n]. `full`: all of them
-   exist. Otherwise lines_left and k_left count what exists of the block and of the stage. */
+   exist. Otherwise lines_left and k_left count what exists of the block and of the stage, one more before the
+   last stage. */
 TMM__DEVICE void tmm__skinny_copy_L(TMM_TYPE *stage, const int *to, const TMM_TYPE *const *from,
                                     int line0, int k0, int apart, bool wide, bool full,
                                     int lines_left, int k_left)
@@ -103,7 +104,10 @@ TMM__DEVICE void tmm__skinny_copy_L(TMM_TYPE *stage, const int *to, const TMM_TY
         int valid = tmm__skinny_along_k                    ? k_left - (k0 + n / TMM__SKINNY_COPIES)
                     : k0 + n * tmm__skinny_k_step < k_left ? lines_left - line0
                                                            : 0;
-        if (wide) {
+        if (wide && valid > 0 && valid < WIDE &&
+            (tmm__skinny_along_k || k0 + n * tmm__skinny_k_step == k_left - 1)) {
+            tmm__xcopy_end(place, from[n], valid);
+        } else if (wide) {
             int size = valid < 0 ? 0 : valid > WIDE ? WIDE : valid;
             tmm__copy_zfill(place, from[n], BYTES, size * (int)sizeof(TMM_TYPE));
         } else {
@@ -312,7 +316,7 @@ TMM_KERNEL void __launch_bounds__(256, 2)
         }
         if (stage + STAGES - 1 < stages) {
             bool full = wide && k_left >= DEPTH && (ALONG_K || lines_left == LINES);
-            int left = k_left < DEPTH ? (int)k_left : DEPTH;
+            int left = k_left <= DEPTH ? (int)k_left : DEPTH + 1;
             if (full)
                 tmm__skinny_copy_L(write, to, from, line0, k0, apart, wide, true, 0, 0);
             else

@@ -1,5 +1,5 @@
 /* src/tiledmm/kernels/tensor_half/mma_sync.cuh. Elements of 16 bits on tensor cores by mma.sync.
-   Uses: kernels/common/, once/. Used by: launch.h, type/instances.h. */
+   Uses: kernels/common/, once/. Used by: launch.h, thin.cuh, type/instances.h. */
 /* The instances: pass, name, rows and columns of a tile, stages of 32 k, blocks on a
    multiprocessor. */
 #ifndef TMM__HALF_LIST
@@ -94,7 +94,8 @@ typedef struct tmm__xhalf_lines {
     unsigned exist;      /* bit i: the lines of chunk i */
     int valid, align;    /* elements of a chunk that exist; bytes that a copy may have: 16, 4, 2 */
     int whole;           /* 16, and all chunks are whole or not there, in all of the block */
-    int k, next_k;       /* of its first chunk in the stage; on to the next one's */
+    int last; /* number of the chunks with the operand's last line, or -1; turned: lines exist in part? */
+    int k, next_k; /* of its first chunk in the stage; on to the next one's */
 } tmm__xhalf_lines;
 
 /* Prepares that for `lines` lines, a constant, from X on, of which lines_left exist. turned: lines
@@ -115,6 +116,9 @@ TMM__DEVICE void tmm__xhalf_begin(tmm__xhalf_lines *s, const TMM_TYPE *X, long l
                          : line * 64 + (s->k / 8 ^ line / 2 % 4) * 16);
     s->valid = !turned || left >= 8 ? 8 : left > 0 ? (int)left : 0;
     s->whole = s->align == 16 && (!turned || lines_left >= lines || lines_left % 8 == 0);
+    s->last = turned                ? lines_left < lines && (lines_left & (s->align / 2 - 1)) != 0
+              : lines_left <= lines ? (int)(lines_left - 1) / (threads / 4)
+                                    : -1;
     s->exist = 0;
     for (int i = 0; i < lines * 4 / threads; i++) s->exist |= (unsigned)(i * down < left) << i;
     s->from = (const unsigned char *)(X + (left > 0 ? line * line_stride : 0) + s->k * k_stride);
@@ -165,17 +169,23 @@ TMM__DEVICE void tmm__xhalf_copy_whole(tmm__xhalf_lines *s, unsigned stage, cons
     s->from += s->step;
 }
 
-/* Copies any stage, of which k_left k exist. What does not exist becomes zeros. */
+/* Copies any stage, of which k_left k exist; more than 32, unless it is the last one. What does not exist
+   becomes zeros. Where an operand ends, by elements: compute-sanitizer takes all bytes of a cp.async for read,
+   also those that it fills with zeros. All threads do so: branches of single ones would move what the
+   main loop has from uniform registers. */
 TMM__DEVICE void tmm__xhalf_copy_any(tmm__xhalf_lines *s, unsigned stage, int k_left,
                                      const int lines, const int threads)
 {
     const unsigned char *from = s->from;
-    int k = s->k;
+    int k = s->k, end = -1; /* the number of chunks with the end */
+    if (k_left <= 32)
+        end = s->next_k > 0 ? (s->last ? (k_left - 1) / (threads / (lines / 8)) : -1)
+                            : (k_left & (s->align / 2 - 1) ? s->last : -1);
 #pragma unroll 1
     for (int i = 0; i < lines * 4 / threads; i++) {
         const int more = k_left - k, valid = s->next_k > 0 || more >= 8 ? s->valid : more;
         tmm__xhalf_chunk(tmm__xhalf_at(s->to + stage + i * threads * 16), (const TMM_TYPE *)from,
-                         more > 0 && (s->exist >> i & 1) ? valid : 0, s->align);
+                         more > 0 && (s->exist >> i & 1) ? valid : 0, i == end ? 2 : s->align);
         from += s->hop, k += s->next_k;
     }
     s->from += s->step;
@@ -276,7 +286,7 @@ TMM__DEVICE void tmm__half_stage(tmm__half_warp *w, const int step, int steps, i
         tmm__xhalf_copy_whole(&w->b, w->write, COLS, tmm__half_threads);
         w->write = w->write == (STAGES - 1) * STAGE ? 0 : w->write + STAGE;
     } else if (!fast && w->next < steps) {
-        const int k_left = w->next < steps - 1 ? 32 : tail;
+        const int k_left = w->next < steps - 1 ? 64 : tail;
         tmm__xhalf_copy_any(&w->a, w->write, k_left, ROWS, tmm__half_threads);
         tmm__xhalf_copy_any(&w->b, w->write, k_left, COLS, tmm__half_threads);
         w->write = w->write == (STAGES - 1) * STAGE ? 0 : w->write + STAGE;
