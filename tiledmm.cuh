@@ -3332,7 +3332,6 @@ static inline tmm_status tmm__blame_operand(const tmm__operands *o, tmm_status s
 #define tmm__xconverted_bytes TMM_FN(gemm__converted_bytes)
 #define tmm__xconverted_fits  TMM_FN(gemm__converted_fits)
 #define tmm__xconverted_most  TMM_FN(gemm__converted_most)
-#define tmm__xcopy_end        TMM_FN(copy_end)
 #define tmm__xcopy_one        TMM_FN(copy_one)
 #define tmm__xcopy_pass       TMM_FN(copy_pass)
 #define tmm__xcopy_tile       TMM_FN(copy_tile)
@@ -8999,14 +8998,6 @@ TMM__DEVICE void tmm__xcopy_one(TMM_TYPE *to, const TMM_TYPE *from, bool inside)
         *to = inside ? *from : (TMM_TYPE)0;
 }
 
-/* A vector of which `valid` elements exist, one by one: where an operand may end, since compute-sanitizer
-   takes all bytes of a cp.async for read, also those that it fills with zeros. */
-TMM__DEVICE void tmm__xcopy_end(TMM_TYPE *to, const TMM_TYPE *from, int valid)
-{
-#pragma unroll 1
-    for (int v = 0; v < TMM__WIDE; v++) tmm__xcopy_one(to + v, from + v, v < valid);
-}
-
 /* tmm__mma_double for kernels of any TMM_SUM, of which those for double alone call it: C += A B by
    a warp, A is 16 x 8, B 8 x 8, C 16 x 8. With g = lane / 4 and t = lane % 4, a lane has
       a0, a1: A(g, t), A(g + 8, t)          a2, a3: A(g, t + 4), A(g + 8, t + 4)
@@ -9198,10 +9189,10 @@ typedef struct alignas(sizeof(TMM_SUM) * TMM__SMALL_WIDTH < 16 ? sizeof(TMM_SUM)
 /* One warp copies one step of one operand to shared memory: `lines` (16, 32 or 64) by 8 k, to
    tile[k][line] with rows of ld. x and tile are this lane's first places. `step` leads from one of
    its copies to the next in memory. `full`: all of it exists; otherwise lines_left and k_left count
-   what exists from the first place on, more than 8 k before the last step, and the rest is filled with
-   zeros. A lane copies
-     VECTORS      wide copies along the lines, where they are contiguous and aligned. Of doubles they
-                  go through L1: where one operand is thin, all warps ask for its few lines at once
+   what exists from the first place on, and the rest is filled with zeros. A lane copies
+     VECTORS      wide copies along the lines, where they are contiguous, aligned and whole. Of doubles
+                  they go through L1: where one operand is thin, all warps ask for its few lines at
+                  once
      ALONG_K      single elements, 8 lanes along k and 4 below each other: transposed
      ALONG_LINES  single elements, 16 lanes along the lines and 2 along k */
 TMM__DEVICE void tmm__small_copy(TMM_TYPE *tile, int ld, int lines, const TMM_TYPE *x,
@@ -9209,18 +9200,14 @@ TMM__DEVICE void tmm__small_copy(TMM_TYPE *tile, int ld, int lines, const TMM_TY
 {
     if (mode == TMM__VECTORS) {
         int across = lines / TMM__WIDE;
-        int size = lines_left < 0 ? 0 : lines_left > TMM__WIDE ? TMM__WIDE : lines_left;
 #pragma unroll
         for (int i = 0; i < 8 * across / 32; i++) {
             int k = i * 32 / across;
-            int valid = full ? TMM__WIDE : k < k_left ? size : 0;
-            if (!full && k == k_left - 1 && size < TMM__WIDE)
-                tmm__xcopy_end(&tile[k * ld], x, size);
-            else if (sizeof(TMM_TYPE) == 8)
-                tmm__copy_near(&tile[k * ld], x, valid * (int)sizeof(TMM_TYPE), true);
+            bool exists = full || (k < k_left && lines_left > 0);
+            if (sizeof(TMM_TYPE) == 8)
+                tmm__copy_near(&tile[k * ld], x, exists ? 16 : 0, true);
             else
-                tmm__copy_zfill(&tile[k * ld], x, TMM__WIDE * sizeof(TMM_TYPE),
-                                valid * (int)sizeof(TMM_TYPE));
+                tmm__copy_async(&tile[k * ld], x, TMM__WIDE * sizeof(TMM_TYPE), exists);
             x += step;
         }
     } else if (mode == TMM__ALONG_K) {
@@ -9378,8 +9365,8 @@ TMM_KERNEL void __launch_bounds__(256, tmm__small_blocks)
     long long k_left = K - first * 8ll;
     bool full = rows_left == ROWS && cols_left == COLS;
     /* See tmm__small_copy: how this lane copies, its first places, and its steps. */
-    bool alignedA = ((size_t)A | csA * SIZE) % (WIDE * (int)SIZE) == 0;
-    bool alignedB = ((size_t)B | rsB * SIZE) % (WIDE * (int)SIZE) == 0;
+    bool alignedA = rows_left % WIDE == 0 && ((size_t)A | csA * SIZE) % (WIDE * (int)SIZE) == 0;
+    bool alignedB = cols_left % WIDE == 0 && ((size_t)B | rsB * SIZE) % (WIDE * (int)SIZE) == 0;
     int modeA = csA == 1 ? TMM__ALONG_K : alignedA ? TMM__VECTORS : TMM__ALONG_LINES;
     int modeB = rsB == 1 ? TMM__ALONG_K : alignedB ? TMM__VECTORS : TMM__ALONG_LINES;
     int kA = lane / 16, lineA = lane % 16, kB = lane / 16, lineB = lane % 16;
@@ -9418,7 +9405,7 @@ TMM_KERNEL void __launch_bounds__(256, tmm__small_blocks)
                 tmm__small_copy(write + toA, LDA, ROWS, A, stepA, modeA, true, 0, 0);
                 tmm__small_copy(write + toB, LDB, COLS, B, stepB, modeB, true, 0, 0);
             } else {
-                int k_now = k_left < 9 ? (int)k_left : 9;
+                int k_now = k_left < 8 ? (int)k_left : 8;
                 tmm__small_copy(write + toA, LDA, ROWS, A, stepA, modeA, false, rows_left - lineA,
                                 k_now - kA);
                 tmm__small_copy(write + toB, LDB, COLS, B, stepB, modeB, false, cols_left - lineB,
@@ -9617,8 +9604,7 @@ enum {
 
 #if TMM__BODIES
 /* Copies this thread's vectors of a stage of L. Vector n comes from from[n]. `full`: all of them
-   exist. Otherwise lines_left and k_left count what exists of the block and of the stage, one more before the
-   last stage. */
+   exist. Otherwise lines_left and k_left count what exists of the block and of the stage. */
 TMM__DEVICE void tmm__skinny_copy_L(TMM_TYPE *stage, const int *to, const TMM_TYPE *const *from,
                                     int line0, int k0, int apart, bool wide, bool full,
                                     int lines_left, int k_left)
@@ -9635,12 +9621,8 @@ TMM__DEVICE void tmm__skinny_copy_L(TMM_TYPE *stage, const int *to, const TMM_TY
         int valid = tmm__skinny_along_k                    ? k_left - (k0 + n / TMM__SKINNY_COPIES)
                     : k0 + n * tmm__skinny_k_step < k_left ? lines_left - line0
                                                            : 0;
-        if (wide && valid > 0 && valid < WIDE &&
-            (tmm__skinny_along_k || k0 + n * tmm__skinny_k_step == k_left - 1)) {
-            tmm__xcopy_end(place, from[n], valid);
-        } else if (wide) {
-            int size = valid < 0 ? 0 : valid > WIDE ? WIDE : valid;
-            tmm__copy_zfill(place, from[n], BYTES, size * (int)sizeof(TMM_TYPE));
+        if (wide && (valid <= 0 || valid >= WIDE)) {
+            tmm__copy_async(place, from[n], BYTES, valid > 0);
         } else {
 #pragma unroll
             for (int v = 0; v < WIDE; v++)
@@ -9788,8 +9770,9 @@ TMM_KERNEL void __launch_bounds__(256, 2)
     /* Which vectors of L this thread copies: vector 0 has line line0 and k k0. Its elements lie
        `apart` from each other, along k or along the lines. */
     bool wide = ((size_t)L | (ALONG_K ? line_strideL : k_strideL) * sizeof(TMM_TYPE)) %
-                    alignof(tmm__xvector) ==
-                0;
+                        alignof(tmm__xvector) ==
+                    0 &&
+                (ALONG_K || lines_left % WIDE == 0);
     int line0, k0, apart;
     if (ALONG_K) {
         line0 = warp * ((int)LINES / TMM__SKINNY_WARPS) + lane / LANES;
@@ -9847,7 +9830,7 @@ TMM_KERNEL void __launch_bounds__(256, 2)
         }
         if (stage + STAGES - 1 < stages) {
             bool full = wide && k_left >= DEPTH && (ALONG_K || lines_left == LINES);
-            int left = k_left <= DEPTH ? (int)k_left : DEPTH + 1;
+            int left = k_left < DEPTH ? (int)k_left : DEPTH;
             if (full)
                 tmm__skinny_copy_L(write, to, from, line0, k0, apart, wide, true, 0, 0);
             else
@@ -9993,7 +9976,8 @@ TMM__DEVICE void tmm__outer_copy(TMM_TYPE *panel, int ld, int lines, const TMM_T
         return;
     }
     /* Single elements where copies are not asynchronous: vectors would take too many registers. */
-    const bool vector = TMM__STAGES(3) > 2 && ((size_t)x | k_stride * SIZE) % (WIDE * SIZE) == 0;
+    const bool vector = TMM__STAGES(3) > 2 && lines_left % WIDE == 0 &&
+                        ((size_t)x | k_stride * SIZE) % (WIDE * SIZE) == 0;
     /* Lanes lie side by side along the lines: 32, or as many as there are vectors. */
     const int across = vector ? lines / WIDE : 32, across_log2 = 31 - __clz(across);
     const int step = (int)(threads >> across_log2), side = (int)(thread & (across - 1));
@@ -10002,16 +9986,12 @@ TMM__DEVICE void tmm__outer_copy(TMM_TYPE *panel, int ld, int lines, const TMM_T
     panel += k * ld;
     k_left -= k;
     if (vector) {
-        int left = lines_left - side * WIDE;
-        left = (left < 0 ? 0 : left > WIDE ? (int)WIDE : left) * (int)SIZE;
+        const bool exists = side * WIDE < lines_left;
         x += side * WIDE;
         panel += side * WIDE;
 #pragma unroll 1
         for (; k < depth; k += step) {
-            if (k_left == 1 && left < WIDE * SIZE)
-                tmm__xcopy_end(panel, x, left / SIZE);
-            else
-                tmm__copy_zfill(panel, x, WIDE * SIZE, k_left > 0 ? left : 0);
+            tmm__copy_async(panel, x, WIDE * SIZE, exists && k_left > 0);
             x += step * k_stride;
             panel += step * ld;
             k_left -= step;
@@ -11545,10 +11525,10 @@ typedef struct tmm__xhalf_lines {
 } tmm__xhalf_lines;
 
 /* Prepares that for `lines` lines, a constant, from X on, of which lines_left exist. turned: lines
-   are not contiguous along k. */
+   are not contiguous along k. may_end: memory may, with the operand. */
 TMM__DEVICE void tmm__xhalf_begin(tmm__xhalf_lines *s, const TMM_TYPE *X, long long line_stride,
                                   long long k_stride, long long lines_left, tmm__xhalf_place to,
-                                  const int lines, const int threads, const int turned)
+                                  const int lines, const int threads, const int turned, int may_end)
 {
     const int thread = threadIdx.x, across = lines / 8, down = turned ? 0 : threads / 4;
     const size_t ends = (size_t)X | (size_t)(turned ? k_stride : line_stride) * 2;
@@ -11562,9 +11542,10 @@ TMM__DEVICE void tmm__xhalf_begin(tmm__xhalf_lines *s, const TMM_TYPE *X, long l
                          : line * 64 + (s->k / 8 ^ line / 2 % 4) * 16);
     s->valid = !turned || left >= 8 ? 8 : left > 0 ? (int)left : 0;
     s->whole = s->align == 16 && (!turned || lines_left >= lines || lines_left % 8 == 0);
-    s->last = turned                ? lines_left < lines && (lines_left & (s->align / 2 - 1)) != 0
-              : lines_left <= lines ? (int)(lines_left - 1) / (threads / 4)
-                                    : -1;
+    s->last = -!turned;
+    if (may_end && lines_left <= lines)
+        s->last =
+            turned ? (lines_left & (s->align / 2 - 1)) != 0 : (int)(lines_left - 1) / (threads / 4);
     s->exist = 0;
     for (int i = 0; i < lines * 4 / threads; i++) s->exist |= (unsigned)(i * down < left) << i;
     s->from = (const unsigned char *)(X + (left > 0 ? line * line_stride : 0) + s->k * k_stride);
@@ -11616,7 +11597,7 @@ TMM__DEVICE void tmm__xhalf_copy_whole(tmm__xhalf_lines *s, unsigned stage, cons
 }
 
 /* Copies any stage, of which k_left k exist; more than 32, unless it is the last one. What does not exist
-   becomes zeros. Where an operand ends, by elements: compute-sanitizer takes all bytes of a cp.async for read,
+   becomes zeros. Where memory may end, by elements: compute-sanitizer takes all bytes of a cp.async for read,
    also those that it fills with zeros. All threads do so: branches of single ones would move what the
    main loop has from uniform registers. */
 TMM__DEVICE void tmm__xhalf_copy_any(tmm__xhalf_lines *s, unsigned stage, int k_left,
@@ -11903,7 +11884,7 @@ TMM__DEVICE void tmm__half_store_any(tmm__half_warp *w, unsigned char *memory, T
                             |             |             |          barriers: s1, s2, s3 have arrived;
                                                                    s0, s1, s2 may be copied to
    Blocks walk along bands of 8 rows of tiles. Where gridDim.y > 1, each has some steps of K, and
-   leaves its sums in `partials` for KERNEL SUM.
+   leaves its sums in `partials` for KERNEL SUM. Bit 0 of `ends`: memory may end with A; bit 1: with B.
    A step of 128 x 256 is 2,097,152 operations and 24 KB from L2: 85 a byte; of 128 x 128, 64. Its warps
    read 64 KB of shared memory, copies store 24: 23 a byte. */
 TMM_KERNEL void __launch_bounds__(tmm__half_threads, TMM__HALF_BLOCKS)
@@ -11911,7 +11892,7 @@ TMM_KERNEL void __launch_bounds__(tmm__half_threads, TMM__HALF_BLOCKS)
                    const TMM_TYPE *__restrict__ A, long long rsA, long long csA, long long batchA,
                    const TMM_TYPE *__restrict__ B, long long rsB, long long csB, long long batchB,
                    TMM_SCALAR beta, TMM_OUT *__restrict__ C, long long ldc, long long batchC,
-                   float *__restrict__ partials TMM__TRIANGLE_OF_ARGUMENTS)
+                   float *__restrict__ partials, int ends TMM__TRIANGLE_OF_ARGUMENTS)
 {
     enum {
         ROWS = TMM__HALF_ROWS,
@@ -11960,9 +11941,10 @@ TMM_KERNEL void __launch_bounds__(tmm__half_threads, TMM__HALF_BLOCKS)
     tmm__half_warp w;
     w.memory = tmm__xhalf_place_of(tmm__memory);
     tmm__xhalf_begin(&w.a, A + blockIdx.z * batchA + tile_row * rsA + k0 * csA, rsA, csA,
-                     M - tile_row, w.memory, ROWS, tmm__half_threads, turned_A);
+                     M - tile_row, w.memory, ROWS, tmm__half_threads, turned_A, ends & 1);
     tmm__xhalf_begin(&w.b, B + blockIdx.z * batchB + tile_col * csB + k0 * rsB, csB, rsB,
-                     N - tile_col, w.memory + ROWS * 64, COLS, tmm__half_threads, turned_B);
+                     N - tile_col, w.memory + ROWS * 64, COLS, tmm__half_threads, turned_B,
+                     ends & 2);
     const int row0 = warp / (COLS / PART) * PART, col0 = warp % (COLS / PART) * PART;
     const int eight = lane % 8, rowA = row0 + lane % 16, rowB = col0 + lane / 16 * 8 + eight;
     const int kA = lane / 16 * 8 + eight, kB = lane / 8 % 2 * 8 + eight;
@@ -16245,19 +16227,11 @@ static __device__ __forceinline__ bool tmm__thin_is_bad(const tmm__thin_job *job
 
 /* 4 or 16 bytes to shared memory, the first `valid` of them, which are read once: L2 may keep
    other lines (PTX ISA 9.7, "cp.async", and the policy of "createpolicy"). Where a line has 128 bytes
-   along k in a step, L2 may fetch those of the next step, too. `last`: the operand may end there; then by 4
-   bytes, since compute-sanitizer takes all bytes of a cp.async for read. */
+   along k in a step, L2 may fetch those of the next step, too. */
 static __device__ __forceinline__ void tmm__copy_once(float *shared, const float *global,
                                                       const int bytes, int valid,
-                                                      unsigned long long policy, const bool along_k,
-                                                      bool last)
+                                                      unsigned long long policy, const bool along_k)
 {
-    if (bytes == 16 && last && valid % 16 != 0) {
-#pragma unroll 1
-        for (int i = 0; i < 4; i++)
-            tmm__copy_async(shared + i, global + (4 * i < valid ? i : 0), 4, 4 * i < valid);
-        return;
-    }
 #if TMM__WGMMA
     unsigned to = (unsigned)__cvta_generic_to_shared(shared);
     if (bytes == 16 && along_k)
@@ -16337,8 +16311,7 @@ static __device__ __forceinline__ void tmm__thin_copy(const tmm__thin_job *job,
             for (int i = 0; i < 4; i++) {
                 int here = min(max(left - i / 2 * 16, 0), 4) * (i % 2 < exist ? 4 : 0);
                 const float *from = at + i % 2 * line_stride + i / 2 * 16;
-                tmm__copy_once(to + i * 1024, here > 0 ? from : none, 16, here, policy, true,
-                               i % 2 + 1 == exist);
+                tmm__copy_once(to + i * 1024, here > 0 ? from : none, 16, here, policy, true);
             }
             at += 64 * line_stride, exist -= 64, to += 512;
         }
@@ -16348,7 +16321,7 @@ static __device__ __forceinline__ void tmm__thin_copy(const tmm__thin_job *job,
         for (int j = 0; j < 8; j++, at += k_stride) {
             int here = j < left ? 4 * min(max(exist, 0), 4) : 0;
             tmm__copy_once(to + j * 128 + (lane ^ warp % 2 * 4 ^ j / 4 * 2) * 4,
-                           here > 0 ? at : none, 16, here, policy, false, j + 1 == left);
+                           here > 0 ? at : none, 16, here, policy, false);
         }
     } else if (job->along_k) {
         to = stage + lane / 16 * 2048 + warp * 256 + lane % 16;
@@ -16356,7 +16329,7 @@ static __device__ __forceinline__ void tmm__thin_copy(const tmm__thin_job *job,
         for (int j = 0; j < 32; j++, at += line_stride) {
             bool here = (left > 0) & (j < exist);
             tmm__copy_once(to + j % 2 * 1024 + j / 16 * 128 + j % 16 / 2 * 16, here ? at : none, 4,
-                           here ? 4 : 0, policy, true, false);
+                           here ? 4 : 0, policy, true);
         }
     } else {
         const int all = exist + lane * 4; /* lines from the first of the tile on */
@@ -16365,15 +16338,14 @@ static __device__ __forceinline__ void tmm__thin_copy(const tmm__thin_job *job,
         for (int j = 0; j < 8; j++, at += k_stride) {
             int shift = tmm__thin_shift(at), here = j < left ? min(max(exist + shift, 0), 4) : 0;
             tmm__copy_once(to + j * TMM__THIN_ROW + lane * 4, here > 0 ? at - shift : none, 16,
-                           here * 4, policy, false, j + 1 == left);
+                           here * 4, policy, false);
         }
         if (lane < 8) { /* the last lines of row `lane` */
             at = walk->at + TMM__THIN_LINES - lane * 4 + lane * k_stride;
             int shift = tmm__thin_shift(at);
             int here = lane < left ? min(max(all - TMM__THIN_LINES + shift, 0), shift) : 0;
             tmm__copy_once(to + lane * TMM__THIN_ROW + TMM__THIN_LINES,
-                           here > 0 ? at - shift : none, 16, here * 4, policy, false,
-                           lane + 1 == left);
+                           here > 0 ? at - shift : none, 16, here * 4, policy, false);
         }
     }
     walk->at += 32 * k_stride;
@@ -19717,6 +19689,8 @@ static inline tmm_status tmm__xtensor(const tmm__xproduct *given, const tmm__pla
     void *arguments[20];
     int count = tmm__xarguments(&p, arguments);
     arguments[count++] = &partials;
+    int ends = (p.A == given->A) + 2 * (p.B == given->B); /* copies have memory behind them */
+    arguments[count++] = &ends;
 #ifdef TMM_WITH_SYRK
     arguments[count++] = &p.triangle;
 #endif

@@ -77,7 +77,7 @@ static const char *const kind_names[KINDS] = {"uniform",
                                               "wide, sums denormal"};
 
 typedef struct product {
-    long long M, N, K, lda, ldb, ldc, a, b; /* a, b: elements up to the last one */
+    long long M, N, K, lda, ldb, ldc, rows_a, rows_b;
     tmm_op opA, opB;
     float alpha, beta;
     float *A, *B, *C, *dA, *dB, *dC;
@@ -131,9 +131,9 @@ static void make(product *p, long long M, long long N, long long K, int ops, int
     memset(p, 0, sizeof *p);
     p->M = M, p->N = N, p->K = K, p->alpha = 1;
     p->opA = ops & 1 ? TMM_OP_T : TMM_OP_N, p->opB = ops & 2 ? TMM_OP_T : TMM_OP_N;
+    p->rows_a = ops & 1 ? K : M, p->rows_b = ops & 2 ? N : K;
     p->lda = (ops & 1 ? M : K) + pad, p->ldb = (ops & 2 ? K : N) + 2 * pad, p->ldc = N + pad;
-    size_t a = (size_t)((ops & 1 ? K : M) * p->lda), b = (size_t)((ops & 2 ? N : K) * p->ldb);
-    p->a = a > 0 ? (long long)a - pad : 0, p->b = b > 0 ? (long long)b - 2 * pad : 0;
+    size_t a = (size_t)(p->rows_a * p->lda), b = (size_t)(p->rows_b * p->ldb);
     size_t c = (size_t)(M * p->ldc + 2 * GUARD);
     p->A = (float *)malloc(a * 4), p->B = (float *)malloc(b * 4), p->C = (float *)malloc(c * 4);
     for (size_t i = 0; i < a; i++) {
@@ -145,11 +145,11 @@ static void make(product *p, long long M, long long N, long long K, int ops, int
         p->B[i] = element(kind, 1, ops & 2 ? row : col, ops & 2 ? col : row);
     }
     for (size_t i = 0; i < c; i++) memcpy(&p->C[i], &poison, 4);
-    check(cudaMalloc(&p->dA, p->a * 4)); /* what is behind must not be touched */
-    check(cudaMalloc(&p->dB, p->b * 4));
+    check(cudaMalloc(&p->dA, a * 4));
+    check(cudaMalloc(&p->dB, b * 4));
     check(cudaMalloc(&p->dC, c * 4));
-    check(cudaMemcpy(p->dA, p->A, p->a * 4, cudaMemcpyHostToDevice));
-    check(cudaMemcpy(p->dB, p->B, p->b * 4, cudaMemcpyHostToDevice));
+    check(cudaMemcpy(p->dA, p->A, a * 4, cudaMemcpyHostToDevice));
+    check(cudaMemcpy(p->dB, p->B, b * 4, cudaMemcpyHostToDevice));
 }
 
 static void drop(product *p)
@@ -832,13 +832,13 @@ static void thin_batch(long long M, long long N, long long K, int ops, int pad, 
     double worst = 0;
     for (int b = 0; b < COUNT; b++) make(&p[b], M, N, K, ops, pad, b == 1 ? kind : UNIFORM);
     const long long lines = M * p->ldc, stride_c = lines + GUARD;
-    const long long a = p->a, stride_a = shared == 1 ? 0 : a + 5 * pad;
-    const long long bs = p->b, stride_b = shared == 2 ? 0 : bs + 4 * pad;
+    const long long a = p->rows_a * p->lda, stride_a = shared == 1 ? 0 : a + 4 * pad;
+    const long long bs = p->rows_b * p->ldb, stride_b = shared == 2 ? 0 : bs + 2 * pad;
     const size_t bytes = (size_t)(COUNT * stride_c + GUARD) * 4;
     float *C = (float *)malloc(bytes);
     for (size_t i = 0; i < bytes / 4; i++) memcpy(&C[i], &poison, 4);
-    check(cudaMalloc(&dA, (size_t)((COUNT - 1) * stride_a + a) * 4));
-    check(cudaMalloc(&dB, (size_t)((COUNT - 1) * stride_b + bs) * 4));
+    check(cudaMalloc(&dA, (size_t)(COUNT * (a + 4 * pad)) * 4));
+    check(cudaMalloc(&dB, (size_t)(COUNT * (bs + 2 * pad)) * 4));
     check(cudaMalloc(&dC, bytes));
     check(cudaMemcpy(dC, C, bytes, cudaMemcpyHostToDevice));
     for (int b = 0; b < COUNT; b++) {

@@ -35,7 +35,6 @@
 #define tmm__xconverted_bytes TMM_FN(gemm__converted_bytes)
 #define tmm__xconverted_fits  TMM_FN(gemm__converted_fits)
 #define tmm__xconverted_most  TMM_FN(gemm__converted_most)
-#define tmm__xcopy_end        TMM_FN(copy_end)
 #define tmm__xcopy_one        TMM_FN(copy_one)
 #define tmm__xcopy_pass       TMM_FN(copy_pass)
 #define tmm__xcopy_tile       TMM_FN(copy_tile)

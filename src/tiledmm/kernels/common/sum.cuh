@@ -31,14 +31,6 @@ TMM__DEVICE void tmm__xcopy_one(TMM_TYPE *to, const TMM_TYPE *from, bool inside)
         *to = inside ? *from : (TMM_TYPE)0;
 }
 
-/* A vector of which `valid` elements exist, one by one: where an operand may end, since compute-sanitizer
-   takes all bytes of a cp.async for read, also those that it fills with zeros. */
-TMM__DEVICE void tmm__xcopy_end(TMM_TYPE *to, const TMM_TYPE *from, int valid)
-{
-#pragma unroll 1
-    for (int v = 0; v < TMM__WIDE; v++) tmm__xcopy_one(to + v, from + v, v < valid);
-}
-
 /* tmm__mma_double for kernels of any TMM_SUM, of which those for double alone call it: C += A B by
    a warp, A is 16 x 8, B 8 x 8, C 16 x 8. With g = lane / 4 and t = lane % 4, a lane has
       a0, a1: A(g, t), A(g + 8, t)          a2, a3: A(g, t + 4), A(g + 8, t + 4)

@@ -85,19 +85,11 @@ static __device__ __forceinline__ bool tmm__thin_is_bad(const tmm__thin_job *job
 
 /* 4 or 16 bytes to shared memory, the first `valid` of them, which are read once: L2 may keep
    other lines (PTX ISA 9.7, "cp.async", and the policy of "createpolicy"). Where a line has 128 bytes
-   along k in a step, L2 may fetch those of the next step, too. `last`: the operand may end there; then by 4
-   bytes, since compute-sanitizer takes all bytes of a cp.async for read. */
+   along k in a step, L2 may fetch those of the next step, too. */
 static __device__ __forceinline__ void tmm__copy_once(float *shared, const float *global,
                                                       const int bytes, int valid,
-                                                      unsigned long long policy, const bool along_k,
-                                                      bool last)
+                                                      unsigned long long policy, const bool along_k)
 {
-    if (bytes == 16 && last && valid % 16 != 0) {
-#pragma unroll 1
-        for (int i = 0; i < 4; i++)
-            tmm__copy_async(shared + i, global + (4 * i < valid ? i : 0), 4, 4 * i < valid);
-        return;
-    }
 #if TMM__WGMMA
     unsigned to = (unsigned)__cvta_generic_to_shared(shared);
     if (bytes == 16 && along_k)
@@ -177,8 +169,7 @@ static __device__ __forceinline__ void tmm__thin_copy(const tmm__thin_job *job,
             for (int i = 0; i < 4; i++) {
                 int here = min(max(left - i / 2 * 16, 0), 4) * (i % 2 < exist ? 4 : 0);
                 const float *from = at + i % 2 * line_stride + i / 2 * 16;
-                tmm__copy_once(to + i * 1024, here > 0 ? from : none, 16, here, policy, true,
-                               i % 2 + 1 == exist);
+                tmm__copy_once(to + i * 1024, here > 0 ? from : none, 16, here, policy, true);
             }
             at += 64 * line_stride, exist -= 64, to += 512;
         }
@@ -188,7 +179,7 @@ static __device__ __forceinline__ void tmm__thin_copy(const tmm__thin_job *job,
         for (int j = 0; j < 8; j++, at += k_stride) {
             int here = j < left ? 4 * min(max(exist, 0), 4) : 0;
             tmm__copy_once(to + j * 128 + (lane ^ warp % 2 * 4 ^ j / 4 * 2) * 4,
-                           here > 0 ? at : none, 16, here, policy, false, j + 1 == left);
+                           here > 0 ? at : none, 16, here, policy, false);
         }
     } else if (job->along_k) {
         to = stage + lane / 16 * 2048 + warp * 256 + lane % 16;
@@ -196,7 +187,7 @@ static __device__ __forceinline__ void tmm__thin_copy(const tmm__thin_job *job,
         for (int j = 0; j < 32; j++, at += line_stride) {
             bool here = (left > 0) & (j < exist);
             tmm__copy_once(to + j % 2 * 1024 + j / 16 * 128 + j % 16 / 2 * 16, here ? at : none, 4,
-                           here ? 4 : 0, policy, true, false);
+                           here ? 4 : 0, policy, true);
         }
     } else {
         const int all = exist + lane * 4; /* lines from the first of the tile on */
@@ -205,15 +196,14 @@ static __device__ __forceinline__ void tmm__thin_copy(const tmm__thin_job *job,
         for (int j = 0; j < 8; j++, at += k_stride) {
             int shift = tmm__thin_shift(at), here = j < left ? min(max(exist + shift, 0), 4) : 0;
             tmm__copy_once(to + j * TMM__THIN_ROW + lane * 4, here > 0 ? at - shift : none, 16,
-                           here * 4, policy, false, j + 1 == left);
+                           here * 4, policy, false);
         }
         if (lane < 8) { /* the last lines of row `lane` */
             at = walk->at + TMM__THIN_LINES - lane * 4 + lane * k_stride;
             int shift = tmm__thin_shift(at);
             int here = lane < left ? min(max(all - TMM__THIN_LINES + shift, 0), shift) : 0;
             tmm__copy_once(to + lane * TMM__THIN_ROW + TMM__THIN_LINES,
-                           here > 0 ? at - shift : none, 16, here * 4, policy, false,
-                           lane + 1 == left);
+                           here > 0 ? at - shift : none, 16, here * 4, policy, false);
         }
     }
     walk->at += 32 * k_stride;
