@@ -614,6 +614,41 @@ static void TEST(_mma)(int count)
            TEXT(LETTER), count, found, most);
 }
 
+/* KERNEL TINY HALF, forced: all ops, edges of tiles, single k, lines and C on and off 8 and 16 bytes, more
+   products than a block has warps. */
+static void TEST(_tiny)(int count)
+{
+    double most = 0;
+    int beside = 0, found = 0;
+    wants_instance = TMM__HALF_TINY, wants_slices = 1;
+    for (int n = 0; n < count; n++) {
+        const int odd = n % 5 % 4, round = n % 5 == 4 ? 8 : odd == 3 ? 4 : 1;
+        const long long M = round * (1 + random_below(70 / round));
+        const long long N = round * (1 + random_below(70 / round));
+        const long long K = round * (1 + random_below(80 / round));
+        const int adds = n / 5 % 3 == 1, ops = n / 4 % 4;
+        const long long batch = 1 + random_below(7);
+        double worst;
+        tmm_status status;
+        found_plans = 0;
+        const int at_once =
+            TEST(_product)(TMM_TENSOR, ops, M, N, K, batch, adds, odd, &worst, &status);
+        found += found_plans > 0, beside += at_once;
+        if (!(worst <= most)) most = worst;
+        if (status == TMM_OK && worst <= 1 && at_once == 0) continue;
+        tap_note("%lld of %lld x %lld x %lld, op %d, alignment %d, beta %d: %.2g of the bound, %d "
+                 "beside; %s",
+                 batch, M, N, K, ops, odd, adds, worst, at_once,
+                 status == TMM_OK ? "" : tmm_last_error());
+        if (status != TMM_OK) most = HUGE_VAL;
+    }
+    wants_instance = -1;
+    tap_ok(most <= 1 && beside == 0 && found == count,
+           "tmm_%sgemm, tiny products: %d batches, %d by the kernel for them, right (%.2g of the "
+           "bound)",
+           TEXT(LETTER), count, found, most);
+}
+
 /* KERNEL ALIGN: operands off 16 bytes, of one product and of a batch, come out as they were. */
 static void TEST(_aligned)(void)
 {
@@ -800,6 +835,7 @@ static void TEST(_all)(int count, int plans)
     TEST(_thin)(count);
 #ifndef TMM_SIMPLE
     TEST(_mma)(2 * count);
+    TEST(_tiny)(only_few ? 12 : 12 * count);
     TEST(_aligned)();
     TEST(_stored)();
 #ifndef __CUCC__

@@ -229,8 +229,13 @@ typedef struct tmm__costs { /* in clocks, if nothing else is said */
     /* KERNEL THIN HALF, in nanoseconds, and what all of 16 bits have: kernels/tensor_half/costs.h. */
     struct {
         double tile[3], step[4], latency[2], cluster[2], memory[2], asked[3], l2[2];
-        double align[3], sum[2], host, apart[3], late, words[2];
+        double align[3], sum[2], host, apart[3], late, words[2], direct;
     } half_thin;
+    /* KERNEL TINY HALF: once, 32 k, a tile; 16 k of an operand by 8, 4 and 2 bytes, and more of these as far as they
+       exist; 4 rows of C, or as many lanes, by elements; times that memory takes. */
+    struct {
+        double first, deep, tile, load[4], rows, memory;
+    } half_tiny;
     /* KERNEL TENSOR INT8. The device chooses by the first five, in products of bytes by one
        modulus; TMM_AUTO by the last four. `slow` is predicted: fp64_slow and each_slow where FP64
        has 1/64 of the rate of FP32, rate_slow by mma.sync. */
@@ -546,7 +551,10 @@ static const tmm__costs tmm__measured = {
         {1.9, 2.68, 0.327},         /* apart */
         1.06,                       /* late */
         {0.034, 0.041},             /* words */
+        1.4,                        /* direct: clocks of KERNEL DIRECT, times those of float */
     },
+    /* half tiny */
+    {632, 797, 94.2, {33.4, 42.8, 47.3, 62.7}, 22.8, 1.14},
     {
         /* int8 */
         26,      /* fp64 */

@@ -6,7 +6,7 @@ static inline int tmm__xhas_triangles(tmm_kernel kernel)
 {
     const int tensor = TMM__IS_DOUBLE || TMM__HALF_TENSOR != 0;
     return TMM__FAST &&
-           ((kernel == TMM_PIPELINED && !TMM__IS_DOUBLE) || (kernel == TMM_TENSOR && tensor));
+           ((kernel == TMM_PIPELINED && TMM__PIPELINES) || (kernel == TMM_TENSOR && tensor));
 }
 
 /* Square matrices in memory, one for each product of a batch. */

@@ -1,5 +1,6 @@
 /* src/tiledmm/kernels/tensor_half/launch.h. PLAN and LAUNCHER of KERNEL TENSOR HALF.
-   Uses: kernels/common/finish.cuh, kernels/tensor_half/, launch/, once/. Used by: thin_launch.h. */
+   Uses: kernels/common/finish.cuh, kernels/tensor_half/, launch/, once/.
+   Used by: thin_launch.h, tiny_launch.h. */
 #if defined(TMM_NAME) && !defined(TMM__PASS) && TMM__HOST && TMM__HALF_TENSOR
 /* An instance of KERNEL TENSOR HALF. */
 typedef struct tmm__xhalf__instance {
@@ -50,8 +51,8 @@ typedef struct tmm__xhalf__wgmma {
 
 static inline const tmm__xhalf__wgmma *tmm__xhalf_wgmma(int n)
 {
-#define TMM__ROW(pass, name, rows, cols, stages, fewer, fewest) \
-    {rows, cols, TMM__HALF_WGMMA_BYTES(rows, cols, stages),     \
+#define TMM__ROW(pass, name, rows, cols, stages, fewer)     \
+    {rows, cols, TMM__HALF_WGMMA_BYTES(rows, cols, stages), \
      (const void *)TMM_FN(gemm_half_wgmma_##name)},
     static const tmm__xhalf__wgmma instances[] = {TMM__HALF_WGMMA_LIST(TMM__ROW)};
 #undef TMM__ROW
@@ -59,20 +60,27 @@ static inline const tmm__xhalf__wgmma *tmm__xhalf_wgmma(int n)
 }
 
 #ifndef TMM__HALF_ONCE
-/* Numbers of plans: mma.sync, by copies of operands off 16 bytes, wgmma, KERNEL THIN HALF. */
-enum { TMM__HALF_COPIED = 4, TMM__HALF_WGMMA_FIRST = 8, TMM__HALF_THIN_FIRST = 32 };
+/* Numbers of plans: mma.sync, by copies of operands off 16 bytes, KERNEL TINY HALF, wgmma, THIN HALF. */
+enum {
+    TMM__HALF_COPIED = 4,
+    TMM__HALF_TINY = 7,
+    TMM__HALF_WGMMA_FIRST = 8,
+    TMM__HALF_THIN_FIRST = 32
+};
 /* Ways to take an instance by wgmma: its number, the blocks of a cluster, and columns of a tile. */
-enum { TMM__HALF_WAYS = 16 };
+enum { TMM__HALF_WAYS = 14 };
 static const int tmm__half_ways[TMM__HALF_WAYS][3] = {{0, 2, 256}, {1, 2, 128}, {2, 2, 192},
                                                       {0, 1, 256}, {1, 1, 128}, {2, 1, 192},
-                                                      {0, 2, 208}, {0, 2, 224}, {2, 2, 160},
-                                                      {0, 1, 208}, {0, 1, 224}, {2, 1, 160},
-                                                      {3, 2, 192}, {3, 1, 192}, {4, 2, 224},
-                                                      {4, 1, 224}};
+                                                      {4, 2, 224}, {0, 2, 224}, {2, 2, 160},
+                                                      {4, 1, 224}, {0, 1, 224}, {2, 1, 160},
+                                                      {3, 2, 192}, {3, 1, 192}};
 #endif
 /* See thin_launch.h. */
 static inline void tmm__xhalf_thin_plan(const tmm__xproduct *p, tmm__plan *c);
 static inline tmm_status tmm__xhalf_thin(tmm__xproduct *p, const tmm__plan *plan, int *missing);
+/* See tiny_launch.h. */
+static inline void tmm__xhalf_tiny_plan(const tmm__xproduct *p, tmm__plan *c);
+static inline tmm_status tmm__xhalf_tiny(tmm__xproduct *p);
 
 /* Is there a kernel by wgmma in this program, for this device, and the driver's function? Kernels for
    other devices have no barriers in shared memory. */
@@ -161,7 +169,7 @@ static inline void tmm__xhalf_wgmma_try(const tmm__xproduct *p, tmm__plan *c, in
     const int cols = tmm__half_ways[way][2];
     const tmm__device *device = tmm__current_device();
     const tmm__xhalf__wgmma *i = tmm__xhalf_wgmma(n);
-    /* Smaller or larger than those that have numbers, as 208, 224, 288 and 336 columns of 128 rows would be: on a line
+    /* Smaller or larger than those that have numbers, as 224, 288 and 336 columns of 128 rows would be: on a line
        through the numbers of two. */
     const double *full = tmm__tuned()->half_wgmma[n < TMM__TUNED_HALF ? n : 0];
     const double *less = tmm__tuned()->half_wgmma[n % 3 == 0 || n > 3 ? 2 : 1];
@@ -316,8 +324,14 @@ static inline void tmm__xhalf_mma_plan(const tmm__xproduct *p, tmm__plan *c)
 
 static inline void tmm__xtensor_plan(const tmm__xproduct *p, const tmm__xkernel *row, tmm__plan *c)
 {
+    tmm__xproduct q = *p;
     (void)row;
-    tmm__xhalf_mma_plan(p, c);
+    /* Of a batch of several launches the last, too, has the plan of a whole launch: the same bits. */
+    if (!(p->allowed & (TMM__CUT_K | TMM__ALL_OF_BATCH)) && p->strideC != 0 &&
+        p->batch < TMM__MOST_GRID)
+        q.batch = TMM__MOST_GRID;
+    tmm__xhalf_mma_plan(&q, c);
+    tmm__xhalf_tiny_plan(&q, c);
     if (!tmm__xhalf_by_wgmma(p)) return;
     tmm__xhalf_wgmma_plan(p, c);
     tmm__xhalf_thin_plan(p, c);
@@ -487,6 +501,7 @@ static inline tmm_status tmm__xtensor(const tmm__xproduct *given, const tmm__pla
     int slices, missing = 0;
     tmm_status status = TMM_OK;
     char *memory = NULL;
+    if (plan->instance == (int)TMM__HALF_TINY) return tmm__xhalf_tiny(&p);
     if (plan->kernel != NULL && plan->instance >= (int)TMM__HALF_WGMMA_FIRST) {
         status = tmm__xhalf_run_wgmma(&p, plan, &missing);
         if (!missing) return status;

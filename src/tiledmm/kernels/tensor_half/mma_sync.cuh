@@ -1,5 +1,5 @@
 /* src/tiledmm/kernels/tensor_half/mma_sync.cuh. Elements of 16 bits on tensor cores by mma.sync.
-   Uses: kernels/common/, once/. Used by: launch.h, thin.cuh, type/instances.h. */
+   Uses: kernels/common/, once/. Used by: kernels/tensor_half/, type/instances.h. */
 /* The instances: pass, name, rows and columns of a tile, stages of 32 k, blocks on a
    multiprocessor. */
 #ifndef TMM__HALF_LIST

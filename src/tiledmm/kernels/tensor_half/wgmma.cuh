@@ -4,17 +4,16 @@
    for. Tiles of 192 rows store alpha A B by TMA, and nothing else: their threads have few registers. Of the last
    one's 256 columns they have room for 224. */
 #ifndef TMM__HALF_WGMMA_LIST
-#define TMM__HALF_WGMMA_LIST(_)          \
-    _(1, 128x256, 128, 256, 4, 224, 208) \
-    _(2, 128x128, 128, 128, 6, 128, 128) \
-    _(3, 128x192, 128, 192, 4, 160, 160) \
-    _(4, 192x192, 192, 192, 4, 192, 192) \
-    _(5, 192x224, 192, 256, 3, 224, 224)
+#define TMM__HALF_WGMMA_LIST(_)     \
+    _(1, 128x256, 128, 256, 4, 224) \
+    _(2, 128x128, 128, 128, 6, 128) \
+    _(3, 128x192, 128, 192, 4, 160) \
+    _(4, 192x192, 192, 192, 4, 192) \
+    _(5, 192x224, 192, 256, 3, 224)
 #define TMM__HALF_WGMMA_ROWS   (TMM__HALF_WGMMA_LIST(TMM__VALUE_1) 0)
 #define TMM__HALF_WGMMA_COLS   (TMM__HALF_WGMMA_LIST(TMM__VALUE_2) 0)
 #define TMM__HALF_WGMMA_STAGES (TMM__HALF_WGMMA_LIST(TMM__VALUE_3) 0)
 #define TMM__HALF_WGMMA_FEWER  (TMM__HALF_WGMMA_LIST(TMM__VALUE_4) 0)
-#define TMM__HALF_WGMMA_FEWEST (TMM__HALF_WGMMA_LIST(TMM__VALUE_5) 0)
 /* Two blocks of a cluster copy half of B each: lines; or, if B does not lie along k and half of its columns
    are no whole boxes of 64, half of the k. */
 #define TMM__HALF_WGMMA_BY_K(cols) ((cols) % 128 != 0)
@@ -181,10 +180,6 @@ TMM__DEVICE void tmm__half_boxes_wait(bool first)
             TMM__HALF_MULTIPLY("224", TMM__H64_TO_100 TMM__TEN(10) "%110, %111", "112", "113",     \
                                type, ta, tb, TMM__H64(0), TMM__H16(64), TMM__H16(80),              \
                                TMM__H16(96));                                                      \
-        else if (cols == 208)                                                                      \
-            TMM__HALF_MULTIPLY("208", TMM__H64_TO_100 "%100, %101, %102, %103", "104", "105",      \
-                               type, ta, tb, TMM__H64(0), TMM__H16(64), TMM__H16(80), TMM__H4(96), \
-                               TMM__H4(100));                                                      \
         else if (cols == 192)                                                                      \
             TMM__HALF_MULTIPLY("192",                                                              \
                                TMM__H64_NAMES TMM__TEN(6) TMM__TEN(7)                              \

@@ -47,7 +47,7 @@ TMM__DEVICE void tmm__xhalf_send_box(const tmm__half_map *map, unsigned box, int
 {
     asm volatile("fence.proxy.async.shared::cta;" ::: "memory");
     __syncwarp();
-    if (threadIdx.x % 32 == 0) tmm__half_box_out(map, box, col, row, product);
+    if (tmm__elected()) tmm__half_box_out(map, box, col, row, product);
 }
 
 /* Stores alpha sum by TMA: 16 rows from `row` on, by a warp. Its 4 KB of shared memory hold two boxes: one
@@ -79,7 +79,7 @@ TMM__DEVICE void tmm__xhalf_store_boxes(const tmm__half_map *map, const tmm__hal
         }
 #pragma unroll
         for (int i = 0; i < SUMS; i++) x[i] = __fmaf_rn(alpha, x[i], 0.0f);
-        if (threadIdx.x % 32 == 0) tmm__half_boxes_wait(one || part == 0);
+        if (tmm__elected()) tmm__half_boxes_wait(one || part == 0);
         __syncwarp();
 #pragma unroll
         for (int n = 0; n < SUMS; n += 16) tmm__xhalf_to_box((place ^ n * 4) + box, &x[n]);
@@ -283,7 +283,7 @@ TMM__DEVICE void tmm__xhalf_more_way(const tmm__half_map *map, const tmm__half_j
 #ifdef TMM_WITH_SYRK
     if (job->triangle == TMM__LOWER && last > row + 16) last = row + 16;
 #endif
-    if (threadIdx.x % 32 == 0) TMM__HALF_BOXES_WAIT(0);
+    if (tmm__elected()) TMM__HALF_BOXES_WAIT(0);
     __syncwarp();
     if (at->col < last && terms < 0 && (job->beta != 0 || of_D))
         tmm__xhalf_ask_piece(job, C, at->product, row, at->col, of_D, own, 0);
@@ -337,7 +337,7 @@ TMM__DEVICE void tmm__xhalf_more_way(const tmm__half_map *map, const tmm__half_j
             tmm__xhalf_to_box(box + (tmm__xhalf_box_place(lane) ^ half), x);
             if (WIDE || p == 1) {
                 tmm__xhalf_send_box(map, box, row, first, product);
-                if (lane == 0) TMM__HALF_BOXES_WAIT(1); /* the other box has been read */
+                if (tmm__elected()) TMM__HALF_BOXES_WAIT(1); /* the other box has been read */
                 __syncwarp();
             }
             const unsigned other = own + (WIDE ? 1 - p : (here + 32 - at->col) / 64 % 2) * 2048;

@@ -11,13 +11,10 @@ static_assert(TMM__HALF_WGMMA_ROWS == 192
                         (TMM__HALF_WGMMA_COLS == 128 || TMM__HALF_WGMMA_COLS == 192 ||
                          TMM__HALF_WGMMA_COLS == 256),
               "TMM__HALF_WGMMA_LIST: a tile has 128 x 128, 192 or 256, 192 x 192 or 256");
-static_assert(
-    TMM__HALF_WGMMA_COLS == 256
-        ? TMM__HALF_WGMMA_FEWER == 224 &&
-              TMM__HALF_WGMMA_FEWEST == (TMM__HALF_WGMMA_ROWS == 192 ? 224 : 208)
-        : TMM__HALF_WGMMA_FEWEST == TMM__HALF_WGMMA_FEWER &&
-              (TMM__HALF_WGMMA_FEWER == TMM__HALF_WGMMA_COLS || TMM__HALF_WGMMA_FEWER == 160),
-    "TMM__HALF_WGMMA_LIST: fewer columns are 160 of 192, 224 and 208 of 256, with 192 rows 224");
+static_assert(TMM__HALF_WGMMA_COLS == 256
+                  ? TMM__HALF_WGMMA_FEWER == 224
+                  : TMM__HALF_WGMMA_FEWER == TMM__HALF_WGMMA_COLS || TMM__HALF_WGMMA_FEWER == 160,
+              "TMM__HALF_WGMMA_LIST: fewer columns are 160 of 192, and 224 of 256");
 static_assert(TMM__HALF_WGMMA_STAGES >= 2 && tmm__half_wgmma_bytes <= 227 * 1024 - 256,
               "TMM__HALF_WGMMA_LIST: stages must be 2 at least, and fit into 227 KB");
 #define TMM__HALF_SUM_OF(cols, turned_A, turned_B)                                                \
@@ -56,7 +53,6 @@ TMM_KERNEL void __launch_bounds__(128 + 2 * TMM__HALF_WGMMA_ROWS, 1)
         COLS = TMM__HALF_WGMMA_COLS,
         STAGES = TMM__HALF_WGMMA_STAGES,
         FEWER = TMM__HALF_WGMMA_FEWER,
-        FEWEST = TMM__HALF_WGMMA_FEWEST,
         STAGE = (ROWS + COLS) * 128
     };
     const bool by_k = TMM__HALF_WGMMA_BY_K(COLS);
@@ -67,7 +63,7 @@ TMM_KERNEL void __launch_bounds__(128 + 2 * TMM__HALF_WGMMA_ROWS, 1)
     const unsigned stages = base + skip;
     const unsigned fulls = (unsigned)__cvta_generic_to_shared(full);
     const unsigned empties = (unsigned)__cvta_generic_to_shared(empty);
-    const int lane = threadIdx.x % 32, cluster = job.cluster;
+    const int cluster = job.cluster;
     const int rank = blockIdx.x % cluster, count = gridDim.x / cluster;
     int stage = 0;
     unsigned parity = 0;
@@ -88,38 +84,42 @@ TMM_KERNEL void __launch_bounds__(128 + 2 * TMM__HALF_WGMMA_ROWS, 1)
         const int width = FEWER == COLS ? (int)COLS : job.width;
         const int bytes = job.turned_B || FEWER == COLS ? (int)STAGE : (ROWS + width) * 128;
         const int mine = cluster == 1 ? 2 : 1, first = cluster == 1 ? 0 : rank; /* halves of B */
-        for (int item = blockIdx.x / cluster; threadIdx.x == 0 && item < job.items; item += count) {
-            const tmm__half_item at = tmm__half_find(&job, item, rank);
-            tmm__wait_for_previous(); /* nothing of memory is read or written before */
-            const int zA = at.product * job.next_A, zB = at.product * job.next_B;
-            for (int step = 0; step < at.steps; step++) {
-                const unsigned to = stages + stage * STAGE, barrier = fulls + 8 * stage;
-                const int k = (at.first + step) * 64;
-                tmm__barrier_wait(empties + 8 * stage, parity ^ 1); /* at once, the first time */
-                tmm__barrier_expect(barrier, bytes);
-                if (job.turned_A) {
-                    for (int i = 0; i < ROWS / 64; i++)
-                        tmm__half_box(to + i * 8192, &map_A, at.row + i * 64, k, zA, barrier, 1);
-                } else {
-                    tmm__half_box(to, &map_A, k, at.row, zA, barrier, 1);
+        if (threadIdx.x < 32 && tmm__elected())
+            for (int item = blockIdx.x / cluster; item < job.items; item += count) {
+                const tmm__half_item at = tmm__half_find(&job, item, rank);
+                tmm__wait_for_previous(); /* nothing of memory is read or written before */
+                const int zA = at.product * job.next_A, zB = at.product * job.next_B;
+                for (int step = 0; step < at.steps; step++) {
+                    const unsigned to = stages + stage * STAGE, barrier = fulls + 8 * stage;
+                    const int k = (at.first + step) * 64;
+                    tmm__barrier_wait(empties + 8 * stage,
+                                      parity ^ 1); /* at once, the first time */
+                    tmm__barrier_expect(barrier, bytes);
+                    if (job.turned_A) {
+                        for (int i = 0; i < ROWS / 64; i++)
+                            tmm__half_box(to + i * 8192, &map_A, at.row + i * 64, k, zA, barrier,
+                                          1);
+                    } else {
+                        tmm__half_box(to, &map_A, k, at.row, zA, barrier, 1);
+                    }
+                    for (int half = first; half < first + mine; half++) {
+                        const unsigned toB = to + ROWS * 128 + half * (COLS * 64);
+                        const int col = at.col + half * (COLS / 2);
+                        for (int i = 0; by_k && job.turned_B && i < COLS / 64; i++)
+                            tmm__half_box(to + ROWS * 128 + i * 8192 + half * 4096, &map_B,
+                                          at.col + i * 64, k + half * 32, zB, barrier,
+                                          (1 << cluster) - 1);
+                        for (int i = 0; !by_k && job.turned_B && i < COLS / 128; i++)
+                            tmm__half_box(toB + i * 8192, &map_B, col + i * 64, k, zB, barrier,
+                                          (1 << cluster) - 1);
+                        if (!job.turned_B)
+                            tmm__half_box(to + ROWS * 128 + half * (width * 64), &map_B, k,
+                                          at.col + half * (width / 2), zB, barrier,
+                                          (1 << cluster) - 1);
+                    }
+                    if (++stage == STAGES) stage = 0, parity ^= 1;
                 }
-                for (int half = first; half < first + mine; half++) {
-                    const unsigned toB = to + ROWS * 128 + half * (COLS * 64);
-                    const int col = at.col + half * (COLS / 2);
-                    for (int i = 0; by_k && job.turned_B && i < COLS / 64; i++)
-                        tmm__half_box(to + ROWS * 128 + i * 8192 + half * 4096, &map_B,
-                                      at.col + i * 64, k + half * 32, zB, barrier,
-                                      (1 << cluster) - 1);
-                    for (int i = 0; !by_k && job.turned_B && i < COLS / 128; i++)
-                        tmm__half_box(toB + i * 8192, &map_B, col + i * 64, k, zB, barrier,
-                                      (1 << cluster) - 1);
-                    if (!job.turned_B)
-                        tmm__half_box(to + ROWS * 128 + half * (width * 64), &map_B, k,
-                                      at.col + half * (width / 2), zB, barrier, (1 << cluster) - 1);
-                }
-                if (++stage == STAGES) stage = 0, parity ^= 1;
             }
-        }
     } else {
         if (ROWS == 192)
             asm volatile("setmaxnreg.inc.sync.aligned.u32 152;");
@@ -148,10 +148,8 @@ TMM_KERNEL void __launch_bounds__(128 + 2 * TMM__HALF_WGMMA_ROWS, 1)
             /* An instruction has a constant number of columns, so the loop stands there for each. */
             if (FEWER == COLS || (!PLAIN && job.width == COLS))
                 TMM__HALF_SUM(COLS);
-            else if (FEWEST == FEWER || job.width == FEWER)
-                TMM__HALF_SUM(FEWER);
             else
-                TMM__HALF_SUM(FEWEST);
+                TMM__HALF_SUM(FEWER);
             const int way = PLAIN ? (int)TMM__HALF_BY_BOXES : tmm__xhalf_by_boxes(&job, &at, COLS);
             int begin = 0; /* of the columns that threads store */
             if (way == TMM__HALF_MORE) {
@@ -163,12 +161,12 @@ TMM_KERNEL void __launch_bounds__(128 + 2 * TMM__HALF_WGMMA_ROWS, 1)
                 begin = COLS;
             }
             if (!PLAIN && (FEWER == COLS ? begin == 0 : begin < job.width)) {
-                if (lane == 0) TMM__HALF_BOXES_WAIT(0);
+                if (tmm__elected()) TMM__HALF_BOXES_WAIT(0);
                 tmm__xhalf_store(&job, C, (float *)(tmm__memory + skip + own), sum, &at, warp,
                                  begin, COLS);
             }
         }
-        if (lane == 0) TMM__HALF_BOXES_WAIT(0);
+        if (tmm__elected()) TMM__HALF_BOXES_WAIT(0);
     }
     __syncwarp();
     if (cluster > 1) TMM__CLUSTER_MEETS(); /* no block leaves while others may arrive there */
