@@ -9170,8 +9170,9 @@ typedef struct alignas(sizeof(TMM_SUM) * TMM__SMALL_WIDTH < 16 ? sizeof(TMM_SUM)
    tile[k][line] with rows of ld. x and tile are this lane's first places. `step` leads from one of
    its copies to the next in memory. `full`: all of it exists; otherwise lines_left and k_left count
    what exists from the first place on, and the rest is filled with zeros. A lane copies
-     VECTORS      wide copies along the lines, where they are contiguous and aligned. Of doubles they
-                  go through L1: where one operand is thin, all warps ask for its few lines at once
+     VECTORS      wide copies along the lines, where they are contiguous, aligned and whole. Of doubles
+                  they go through L1: where one operand is thin, all warps ask for its few lines at
+                  once
      ALONG_K      single elements, 8 lanes along k and 4 below each other: transposed
      ALONG_LINES  single elements, 16 lanes along the lines and 2 along k */
 TMM__DEVICE void tmm__small_copy(TMM_TYPE *tile, int ld, int lines, const TMM_TYPE *x,
@@ -9179,16 +9180,14 @@ TMM__DEVICE void tmm__small_copy(TMM_TYPE *tile, int ld, int lines, const TMM_TY
 {
     if (mode == TMM__VECTORS) {
         int across = lines / TMM__WIDE;
-        int size = lines_left < 0 ? 0 : lines_left > TMM__WIDE ? TMM__WIDE : lines_left;
 #pragma unroll
         for (int i = 0; i < 8 * across / 32; i++) {
             int k = i * 32 / across;
-            int valid = full ? TMM__WIDE : k < k_left ? size : 0;
+            bool exists = full || (k < k_left && lines_left > 0);
             if (sizeof(TMM_TYPE) == 8)
-                tmm__copy_near(&tile[k * ld], x, valid * (int)sizeof(TMM_TYPE), true);
+                tmm__copy_near(&tile[k * ld], x, exists ? 16 : 0, true);
             else
-                tmm__copy_zfill(&tile[k * ld], x, TMM__WIDE * sizeof(TMM_TYPE),
-                                valid * (int)sizeof(TMM_TYPE));
+                tmm__copy_async(&tile[k * ld], x, TMM__WIDE * sizeof(TMM_TYPE), exists);
             x += step;
         }
     } else if (mode == TMM__ALONG_K) {
@@ -9346,8 +9345,8 @@ TMM_KERNEL void __launch_bounds__(256, tmm__small_blocks)
     long long k_left = K - first * 8ll;
     bool full = rows_left == ROWS && cols_left == COLS;
     /* See tmm__small_copy: how this lane copies, its first places, and its steps. */
-    bool alignedA = ((size_t)A | csA * SIZE) % (WIDE * (int)SIZE) == 0;
-    bool alignedB = ((size_t)B | rsB * SIZE) % (WIDE * (int)SIZE) == 0;
+    bool alignedA = rows_left % WIDE == 0 && ((size_t)A | csA * SIZE) % (WIDE * (int)SIZE) == 0;
+    bool alignedB = cols_left % WIDE == 0 && ((size_t)B | rsB * SIZE) % (WIDE * (int)SIZE) == 0;
     int modeA = csA == 1 ? TMM__ALONG_K : alignedA ? TMM__VECTORS : TMM__ALONG_LINES;
     int modeB = rsB == 1 ? TMM__ALONG_K : alignedB ? TMM__VECTORS : TMM__ALONG_LINES;
     int kA = lane / 16, lineA = lane % 16, kB = lane / 16, lineB = lane % 16;
@@ -9601,9 +9600,8 @@ TMM__DEVICE void tmm__skinny_copy_L(TMM_TYPE *stage, const int *to, const TMM_TY
         int valid = tmm__skinny_along_k                    ? k_left - (k0 + n / TMM__SKINNY_COPIES)
                     : k0 + n * tmm__skinny_k_step < k_left ? lines_left - line0
                                                            : 0;
-        if (wide) {
-            int size = valid < 0 ? 0 : valid > WIDE ? WIDE : valid;
-            tmm__copy_zfill(place, from[n], BYTES, size * (int)sizeof(TMM_TYPE));
+        if (wide && (valid <= 0 || valid >= WIDE)) {
+            tmm__copy_async(place, from[n], BYTES, valid > 0);
         } else {
 #pragma unroll
             for (int v = 0; v < WIDE; v++)
@@ -9751,8 +9749,9 @@ TMM_KERNEL void __launch_bounds__(256, 2)
     /* Which vectors of L this thread copies: vector 0 has line line0 and k k0. Its elements lie
        `apart` from each other, along k or along the lines. */
     bool wide = ((size_t)L | (ALONG_K ? line_strideL : k_strideL) * sizeof(TMM_TYPE)) %
-                    alignof(tmm__xvector) ==
-                0;
+                        alignof(tmm__xvector) ==
+                    0 &&
+                (ALONG_K || lines_left % WIDE == 0);
     int line0, k0, apart;
     if (ALONG_K) {
         line0 = warp * ((int)LINES / TMM__SKINNY_WARPS) + lane / LANES;
@@ -9955,7 +9954,8 @@ TMM__DEVICE void tmm__outer_copy(TMM_TYPE *panel, int ld, int lines, const TMM_T
         return;
     }
     /* Single elements where copies are not asynchronous: vectors would take too many registers. */
-    const bool vector = TMM__STAGES(3) > 2 && ((size_t)x | k_stride * SIZE) % (WIDE * SIZE) == 0;
+    const bool vector = TMM__STAGES(3) > 2 && lines_left % WIDE == 0 &&
+                        ((size_t)x | k_stride * SIZE) % (WIDE * SIZE) == 0;
     /* Lanes lie side by side along the lines: 32, or as many as there are vectors. */
     const int across = vector ? lines / WIDE : 32, across_log2 = 31 - __clz(across);
     const int step = (int)(threads >> across_log2), side = (int)(thread & (across - 1));
@@ -9964,13 +9964,12 @@ TMM__DEVICE void tmm__outer_copy(TMM_TYPE *panel, int ld, int lines, const TMM_T
     panel += k * ld;
     k_left -= k;
     if (vector) {
-        int left = lines_left - side * WIDE;
-        left = (left < 0 ? 0 : left > WIDE ? (int)WIDE : left) * (int)SIZE;
+        const bool exists = side * WIDE < lines_left;
         x += side * WIDE;
         panel += side * WIDE;
 #pragma unroll 1
         for (; k < depth; k += step) {
-            tmm__copy_zfill(panel, x, WIDE * SIZE, k_left > 0 ? left : 0);
+            tmm__copy_async(panel, x, WIDE * SIZE, exists && k_left > 0);
             x += step * k_stride;
             panel += step * ld;
             k_left -= step;
@@ -11495,14 +11494,15 @@ typedef struct tmm__xhalf_lines {
     unsigned exist;      /* bit i: the lines of chunk i */
     int valid, align;    /* elements of a chunk that exist; bytes that a copy may have: 16, 4, 2 */
     int whole;           /* 16, and all chunks are whole or not there, in all of the block */
-    int k, next_k;       /* of its first chunk in the stage; on to the next one's */
+    int last; /* number of the chunks with the operand's last line, or -1; turned: lines exist in part? */
+    int k, next_k; /* of its first chunk in the stage; on to the next one's */
 } tmm__xhalf_lines;
 
 /* Prepares that for `lines` lines, a constant, from X on, of which lines_left exist. turned: lines
-   are not contiguous along k. */
+   are not contiguous along k. may_end: memory may, with the operand. */
 TMM__DEVICE void tmm__xhalf_begin(tmm__xhalf_lines *s, const TMM_TYPE *X, long long line_stride,
                                   long long k_stride, long long lines_left, tmm__xhalf_place to,
-                                  const int lines, const int threads, const int turned)
+                                  const int lines, const int threads, const int turned, int may_end)
 {
     const int thread = threadIdx.x, across = lines / 8, down = turned ? 0 : threads / 4;
     const size_t ends = (size_t)X | (size_t)(turned ? k_stride : line_stride) * 2;
@@ -11516,6 +11516,10 @@ TMM__DEVICE void tmm__xhalf_begin(tmm__xhalf_lines *s, const TMM_TYPE *X, long l
                          : line * 64 + (s->k / 8 ^ line / 2 % 4) * 16);
     s->valid = !turned || left >= 8 ? 8 : left > 0 ? (int)left : 0;
     s->whole = s->align == 16 && (!turned || lines_left >= lines || lines_left % 8 == 0);
+    s->last = -!turned;
+    if (may_end && lines_left <= lines)
+        s->last =
+            turned ? (lines_left & (s->align / 2 - 1)) != 0 : (int)(lines_left - 1) / (threads / 4);
     s->exist = 0;
     for (int i = 0; i < lines * 4 / threads; i++) s->exist |= (unsigned)(i * down < left) << i;
     s->from = (const unsigned char *)(X + (left > 0 ? line * line_stride : 0) + s->k * k_stride);
@@ -11566,17 +11570,23 @@ TMM__DEVICE void tmm__xhalf_copy_whole(tmm__xhalf_lines *s, unsigned stage, cons
     s->from += s->step;
 }
 
-/* Copies any stage, of which k_left k exist. What does not exist becomes zeros. */
+/* Copies any stage, of which k_left k exist; more than 32, unless it is the last one. What does not exist
+   becomes zeros. Where memory may end, by elements: compute-sanitizer takes all bytes of a cp.async for read,
+   also those that it fills with zeros. All threads do so: branches of single ones would move what the
+   main loop has from uniform registers. */
 TMM__DEVICE void tmm__xhalf_copy_any(tmm__xhalf_lines *s, unsigned stage, int k_left,
                                      const int lines, const int threads)
 {
     const unsigned char *from = s->from;
-    int k = s->k;
+    int k = s->k, end = -1; /* the number of chunks with the end */
+    if (k_left <= 32)
+        end = s->next_k > 0 ? (s->last ? (k_left - 1) / (threads / (lines / 8)) : -1)
+                            : (k_left & (s->align / 2 - 1) ? s->last : -1);
 #pragma unroll 1
     for (int i = 0; i < lines * 4 / threads; i++) {
         const int more = k_left - k, valid = s->next_k > 0 || more >= 8 ? s->valid : more;
         tmm__xhalf_chunk(tmm__xhalf_at(s->to + stage + i * threads * 16), (const TMM_TYPE *)from,
-                         more > 0 && (s->exist >> i & 1) ? valid : 0, s->align);
+                         more > 0 && (s->exist >> i & 1) ? valid : 0, i == end ? 2 : s->align);
         from += s->hop, k += s->next_k;
     }
     s->from += s->step;
@@ -11677,7 +11687,7 @@ TMM__DEVICE void tmm__half_stage(tmm__half_warp *w, const int step, int steps, i
         tmm__xhalf_copy_whole(&w->b, w->write, COLS, tmm__half_threads);
         w->write = w->write == (STAGES - 1) * STAGE ? 0 : w->write + STAGE;
     } else if (!fast && w->next < steps) {
-        const int k_left = w->next < steps - 1 ? 32 : tail;
+        const int k_left = w->next < steps - 1 ? 64 : tail;
         tmm__xhalf_copy_any(&w->a, w->write, k_left, ROWS, tmm__half_threads);
         tmm__xhalf_copy_any(&w->b, w->write, k_left, COLS, tmm__half_threads);
         w->write = w->write == (STAGES - 1) * STAGE ? 0 : w->write + STAGE;
@@ -11848,7 +11858,7 @@ TMM__DEVICE void tmm__half_store_any(tmm__half_warp *w, unsigned char *memory, T
                             |             |             |          barriers: s1, s2, s3 have arrived;
                                                                    s0, s1, s2 may be copied to
    Blocks walk along bands of 8 rows of tiles. Where gridDim.y > 1, each has some steps of K, and
-   leaves its sums in `partials` for KERNEL SUM.
+   leaves its sums in `partials` for KERNEL SUM. Bit 0 of `ends`: memory may end with A; bit 1: with B.
    A step of 128 x 256 is 2,097,152 operations and 24 KB from L2: 85 a byte; of 128 x 128, 64. Its warps
    read 64 KB of shared memory, copies store 24: 23 a byte. */
 TMM_KERNEL void __launch_bounds__(tmm__half_threads, TMM__HALF_BLOCKS)
@@ -11856,7 +11866,7 @@ TMM_KERNEL void __launch_bounds__(tmm__half_threads, TMM__HALF_BLOCKS)
                    const TMM_TYPE *__restrict__ A, long long rsA, long long csA, long long batchA,
                    const TMM_TYPE *__restrict__ B, long long rsB, long long csB, long long batchB,
                    TMM_SCALAR beta, TMM_OUT *__restrict__ C, long long ldc, long long batchC,
-                   float *__restrict__ partials TMM__TRIANGLE_OF_ARGUMENTS)
+                   float *__restrict__ partials, int ends TMM__TRIANGLE_OF_ARGUMENTS)
 {
     enum {
         ROWS = TMM__HALF_ROWS,
@@ -11906,9 +11916,10 @@ TMM_KERNEL void __launch_bounds__(tmm__half_threads, TMM__HALF_BLOCKS)
     tmm__half_warp w;
     w.memory = tmm__xhalf_place_of(tmm__memory);
     tmm__xhalf_begin(&w.a, A + blockIdx.z * batchA + tile_row * rsA + k0 * csA, rsA, csA,
-                     M - tile_row, w.memory, ROWS, tmm__half_threads, turned_A);
+                     M - tile_row, w.memory, ROWS, tmm__half_threads, turned_A, ends & 1);
     tmm__xhalf_begin(&w.b, B + blockIdx.z * batchB + tile_col * csB + k0 * rsB, csB, rsB,
-                     N - tile_col, w.memory + ROWS * 64, COLS, tmm__half_threads, turned_B);
+                     N - tile_col, w.memory + ROWS * 64, COLS, tmm__half_threads, turned_B,
+                     ends & 2);
     const int row0 = warp / (COLS / PART) * PART, col0 = warp % (COLS / PART) * PART;
     const int eight = lane % 8, rowA = row0 + lane % 16, rowB = col0 + lane / 16 * 8 + eight;
     const int kA = lane / 16 * 8 + eight, kB = lane / 8 % 2 * 8 + eight;
@@ -13482,19 +13493,6 @@ TMM__DEVICE void tmm__half_thin_plainly(const tmm__half_thin_job *job, unsigned 
     }
 }
 
-/* 4 or 8 bytes to shared memory at `to`; zeros if none of them is valid. */
-TMM__DEVICE void tmm__half_thin_word(unsigned to, const char *from, const int bytes, int valid)
-{
-    if (bytes == 8)
-        asm volatile("cp.async.ca.shared.global.L2::128B [%0], [%1], 8, %2;" ::"r"(to), "l"(from),
-                     "r"(valid)
-                     : "memory");
-    else
-        asm volatile("cp.async.ca.shared.global.L2::128B [%0], [%1], 4, %2;" ::"r"(to), "l"(from),
-                     "r"(valid)
-                     : "memory");
-}
-
 /* What eight warps do where lines begin and end at multiples of `bytes`, 4 or 8: each of these goes straight to
    its place in a stage. A lane has the same part of each of its lines. */
 TMM__DEVICE void tmm__half_thin_straight(const tmm__half_thin_job *job, unsigned base,
@@ -13536,9 +13534,8 @@ TMM__DEVICE void tmm__half_thin_straight(const tmm__half_thin_job *job, unsigned
             unsigned place = base + here->stage * job->stage + to[n];
 #pragma unroll 4
             for (int line = begin[n]; line < end[n]; line += next[n]) {
-                tmm__half_thin_word(place + ((chunk[n] ^ (line & 7)) << 4),
-                                    line < whole ? source : (const char *)x->from, bytes,
-                                    line < whole ? bytes : 0);
+                tmm__copy_async(tmm__xhalf_at(place + ((chunk[n] ^ (line & 7)) << 4)),
+                                line < whole ? source : (const char *)x->from, bytes, line < whole);
                 source += next[n] * ld, place += next[n] * 128;
             }
             from[n] += turned ? 64 * ld : 128;
@@ -19996,6 +19993,8 @@ static inline tmm_status tmm__xtensor(const tmm__xproduct *given, const tmm__pla
     void *arguments[20];
     int count = tmm__xarguments(&p, arguments);
     arguments[count++] = &partials;
+    int ends = (p.A == given->A) + 2 * (p.B == given->B); /* copies have memory behind them */
+    arguments[count++] = &ends;
 #ifdef TMM_WITH_SYRK
     arguments[count++] = &p.triangle;
 #endif

@@ -233,7 +233,10 @@ static int TEST(_product)(tmm_kernel kernel, int ops, long long M, long long N, 
     const long long ldc = odd ? N + 3 : (N + 15) / 8 * 8, first = odd ? unit : 0;
     const long long strideA = linesA * lda + unit, strideB = linesB * ldb;
     const long long strideC = M * ldc, around = 64;
-    const long long sizes[3] = {first + strideA * batch, first + strideB * batch,
+    /* Operands end with their last element, for memory checkers. */
+    const long long endA = strideA * (batch - 1) + (linesA - 1) * lda + lineA;
+    const long long endB = strideB * (batch - 1) + (linesB - 1) * ldb + lineB;
+    const long long sizes[3] = {first + (K > 0 ? endA : 0), first + (K > 0 ? endB : 0),
                                 strideC * batch + 2 * around};
     T *A = (T *)malloc(sizes[0] * sizeof(T)), *B = (T *)malloc(sizes[1] * sizeof(T));
     OUT *C = (OUT *)malloc(sizes[2] * sizeof(OUT)), *result = (OUT *)malloc(sizes[2] * sizeof(OUT));

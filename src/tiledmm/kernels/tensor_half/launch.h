@@ -562,6 +562,8 @@ static inline tmm_status tmm__xtensor(const tmm__xproduct *given, const tmm__pla
     void *arguments[20];
     int count = tmm__xarguments(&p, arguments);
     arguments[count++] = &partials;
+    int ends = (p.A == given->A) + 2 * (p.B == given->B); /* copies have memory behind them */
+    arguments[count++] = &ends;
 #ifdef TMM_WITH_SYRK
     arguments[count++] = &p.triangle;
 #endif
