@@ -8,6 +8,7 @@ typedef struct tmm__tensor_instance {
     int blocks; /* to a multiprocessor */
     int turns;  /* its tile can be tile_n x tile_m, too */
     int ahead;  /* see TMM__TENSOR_AHEAD */
+    int chains; /* see TMM__TENSOR_CHAINS */
     const void *kernel;
 } tmm__tensor_instance;
 
@@ -111,7 +112,7 @@ static inline void tmm__plan_tensor_last(tmm__plan *plan, const tmm__tensor_inst
     if (!tmm__is_faster(plan, TMM__PLAN_LAST_ROUND, slices,
                         tmm__launch_time(costs, &load) + tmm__in_nanoseconds(clocks)))
         return;
-    plan->blocks = tiles - rest + blocks;
+    plan->blocks = i->chains ? d->processors : tiles - rest + blocks;
     plan->s.streamk_tiles = rest;
     plan->s.streamk_blocks = blocks;
     plan->s.reduce = plan->s.cluster = 0;
@@ -123,7 +124,7 @@ static inline void tmm__plan_tensor(tmm__plan *plan, const tmm__tensor_instance 
                                     const tmm__division *d)
 {
     const tmm__costs *t = tmm__tuned();
-    const tmm__block_costs costs = tmm__tensor_costs(i, &d->load);
+    tmm__block_costs costs = tmm__tensor_costs(i, &d->load);
     const int processors = d->processors, steps = d->steps, depth = TMM__TENSOR_DEPTH;
     const double clock = tmm__in_nanoseconds(1);
     tmm__schedule *s = &plan->s;
@@ -135,7 +136,9 @@ static inline void tmm__plan_tensor(tmm__plan *plan, const tmm__tensor_instance 
     const double each = ceil((double)tiles / resident);
     const int ahead = i->ahead && steps <= TMM__AHEAD_STEPS && each >= (int)TMM__AHEAD_TILES &&
                       100.0 * tiles >= (int)TMM__AHEAD_FULL * each * resident;
-    plan->blocks = tmm__plan_whole(s, d, ahead ? resident : INT_MAX);
+    const int chains = i->chains && d->load.blocks <= tiles && tiles > resident;
+    if (chains) costs.more = t->tensor.chained;
+    plan->blocks = tmm__plan_whole(s, d, ahead || chains ? resident : INT_MAX);
     plan->time = HUGE_VAL, plan->cut = TMM__PLAN_WHOLE, plan->slices = 1;
     /* Of a triangle, the tiles after those that begin together may be alone; costs of other products
        were fitted with that in them. */

@@ -28,5 +28,7 @@ enum { TMM__TENSOR_PITCH = 40 }; /* of 32 columns of C in shared memory: no bank
 #define TMM__TENSOR_BEGINS(down, width) ((down) == 2 && (width) == 2)
 #endif
 #define TMM__TENSOR_AHEAD TMM__TENSOR_BEGINS(TMM__TENSOR_DOWN, TMM__TENSOR_WIDTH)
+/* The one that begins them while it still multiplies. */
+#define TMM__TENSOR_CHAINS(down) ((down) == 4)
 enum { TMM__AHEAD_TILES = 4, TMM__AHEAD_FULL = 93, TMM__AHEAD_STEPS = 16 };
 #endif
