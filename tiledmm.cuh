@@ -1824,16 +1824,14 @@ enum { TMM__TENSOR_PITCH = 40 }; /* of 32 columns of C in shared memory: no bank
 #define TMM__TENSOR_DOWN   (TMM__TENSOR_LIST(TMM__VALUE_2) 0)
 #define TMM__TENSOR_WIDTH  (TMM__TENSOR_LIST(TMM__VALUE_3) 0)
 #define TMM__TENSOR_BLOCKS (TMM__TENSOR_LIST(TMM__VALUE_4) 0)
-/* The one that can begin the copies of its next tile before it stores: see KERNEL TENSOR. From so
-   many tiles of each block on, so full in percent, and for steps of 16 k up to so many. */
+/* The ones that can begin the copies of their next tile before they store: see KERNEL TENSOR. Small tiles do
+   from so many of each block on, so full in percent, and for steps of 16 k up to so many. */
 #ifdef TMM_WITH_EPILOGUE /* takes its registers */
 #define TMM__TENSOR_BEGINS(down, width) 0
 #else
-#define TMM__TENSOR_BEGINS(down, width) ((down) == 2 && (width) == 2)
+#define TMM__TENSOR_BEGINS(down, width) ((down) == 4 || ((down) == 2 && (width) == 2))
 #endif
 #define TMM__TENSOR_AHEAD TMM__TENSOR_BEGINS(TMM__TENSOR_DOWN, TMM__TENSOR_WIDTH)
-/* The one that begins them while it still multiplies. */
-#define TMM__TENSOR_CHAINS(down) ((down) == 4)
 enum { TMM__AHEAD_TILES = 4, TMM__AHEAD_FULL = 93, TMM__AHEAD_STEPS = 16 };
 #endif
 /* src/tiledmm/once/status.h. The sentence of the last error, and names of statuses and kernels.
@@ -2131,7 +2129,7 @@ typedef struct tmm__costs { /* in clocks, if nothing else is said */
         double power;      /* part by which a launch takes longer, were all of L2 busy, */
         double power_from; /* beyond so many nanoseconds */
         double latency;    /* clocks until memory has sent what a block without others waits for */
-        double chained;    /* of a large tile beside its k, where a block has tile after tile */
+        double ahead;      /* of a large tile beside its k, where a block has tile after tile */
     } tensor;
     struct { /* KERNEL NARROW. */
         /* A step of a tile, of two on a multiprocessor: Q along k, and along the lines; 3 and 4
@@ -2383,7 +2381,7 @@ static const tmm__costs tmm__measured = {
         0.17,  /* power */
         2e5,   /* power_from */
         1900,  /* latency */
-        6000,  /* chained */
+        7000,  /* ahead */
     },
     {
         /* narrow */
@@ -3813,6 +3811,7 @@ static inline tmm_status tmm__blame_operand(const tmm__operands *o, tmm_status s
 #define tmm__tensor_copied_k      TMM__INSTANCE(tensor_copied_k_, TENSOR)
 #define tmm__tensor_copy          TMM__INSTANCE(tensor_copy_, TENSOR)
 #define tmm__tensor_find_lane     TMM__INSTANCE(tensor_find_lane_, TENSOR)
+#define tmm__tensor_find_first    TMM__INSTANCE(tensor_find_first_, TENSOR)
 #define tmm__tensor_leave_sums    TMM__INSTANCE(tensor_leave_sums_, TENSOR)
 #define tmm__tensor_load_A        TMM__INSTANCE(tensor_load_A_, TENSOR)
 #define tmm__tensor_load_B        TMM__INSTANCE(tensor_load_B_, TENSOR)
@@ -4200,7 +4199,6 @@ typedef struct tmm__tensor_instance {
     int blocks; /* to a multiprocessor */
     int turns;  /* its tile can be tile_n x tile_m, too */
     int ahead;  /* see TMM__TENSOR_AHEAD */
-    int chains; /* see TMM__TENSOR_CHAINS */
     const void *kernel;
 } tmm__tensor_instance;
 
@@ -4304,7 +4302,7 @@ static inline void tmm__plan_tensor_last(tmm__plan *plan, const tmm__tensor_inst
     if (!tmm__is_faster(plan, TMM__PLAN_LAST_ROUND, slices,
                         tmm__launch_time(costs, &load) + tmm__in_nanoseconds(clocks)))
         return;
-    plan->blocks = i->chains ? d->processors : tiles - rest + blocks;
+    plan->blocks = large && i->ahead ? d->processors : tiles - rest + blocks;
     plan->s.streamk_tiles = rest;
     plan->s.streamk_blocks = blocks;
     plan->s.reduce = plan->s.cluster = 0;
@@ -4323,14 +4321,16 @@ static inline void tmm__plan_tensor(tmm__plan *plan, const tmm__tensor_instance 
     int slots = (i->blocks < 2 ? i->blocks : 2) * processors;
     int tiles = d->tiles_down * d->tiles_across;
     double area = (double)i->tile_m * i->tile_n;
-    /* With a short K a block has tile after tile: see KERNEL TENSOR. */
+    /* A block has tile after tile, of large ones, or with a short K: see KERNEL TENSOR. */
     const int resident = i->blocks * processors;
     const double each = ceil((double)tiles / resident);
-    const int ahead = i->ahead && steps <= TMM__AHEAD_STEPS && each >= (int)TMM__AHEAD_TILES &&
-                      100.0 * tiles >= (int)TMM__AHEAD_FULL * each * resident;
-    const int chains = i->chains && d->load.blocks <= tiles && tiles > resident;
-    if (chains) costs.more = t->tensor.chained;
-    plan->blocks = tmm__plan_whole(s, d, ahead || chains ? resident : INT_MAX);
+    const int large = i->blocks == 1, single = d->load.blocks <= tiles;
+    const int ahead =
+        i->ahead && (large ? single
+                           : steps <= TMM__AHEAD_STEPS && each >= (int)TMM__AHEAD_TILES &&
+                                 100.0 * tiles >= (int)TMM__AHEAD_FULL * each * resident);
+    if (ahead && large) costs.more = t->tensor.ahead;
+    plan->blocks = tmm__plan_whole(s, d, ahead ? resident : INT_MAX);
     plan->time = HUGE_VAL, plan->cut = TMM__PLAN_WHOLE, plan->slices = 1;
     /* Of a triangle, the tiles after those that begin together may be alone; costs of other products
        were fitted with that in them. */
@@ -10838,12 +10838,11 @@ TMM__DEVICE void tmm__tensor_copy(char *stage, int pass, int toA, int eightA, co
 }
 
 TMM__DEVICE tmm__xtensor_lane tmm__tensor_find_lane(int thread, bool along_kA, bool along_kB,
-                                                    int warps_across, int stage_A)
+                                                    int stage_A)
 {
-    enum { DEPTH = TMM__TENSOR_DEPTH, ALONG = 64 * TMM__TENSOR_WARPS / DEPTH, ACROSS = 4 };
+    enum { DEPTH = TMM__TENSOR_DEPTH, ALONG = 64 * TMM__TENSOR_WARPS / DEPTH };
     enum { WIDTH = TMM__TENSOR_WIDTH, SQUARE = 16 * DEPTH * 8 };
     const int pair = thread % ALONG * WIDTH, single = thread / ALONG;
-    const int lane = thread % 32, g = lane / 4, t = lane % 4, warp = thread / 32;
     tmm__xtensor_lane at;
     at.kA = along_kA ? thread * WIDTH % DEPTH : single;
     at.kB = along_kB ? thread * WIDTH % DEPTH : single;
@@ -10856,11 +10855,19 @@ TMM__DEVICE tmm__xtensor_lane tmm__tensor_find_lane(int thread, bool along_kA, b
     at.toB += stage_A;
     at.fourA = along_kA ? 32 : 512, at.fourB = along_kB ? 32 : 512;
     at.eightA = along_kA ? 1024 : 64, at.eightB = along_kB ? 1024 : 64;
-    at.firstA = along_kA ? tmm__xsquare(g, t) : tmm__xsquare(t, g);
-    at.firstB = along_kB ? tmm__xsquare(g, t) : tmm__xsquare(t, g);
-    at.firstA += warp / warps_across * (TMM__TENSOR_DOWN * SQUARE);
-    at.firstB += warp % warps_across * (ACROSS / 2 * SQUARE) + stage_A;
     return at;
+}
+
+/* What else it has to know to multiply. */
+TMM__DEVICE void tmm__tensor_find_first(tmm__xtensor_lane *at, int thread, bool along_kA,
+                                        bool along_kB, int warps_across, int stage_A)
+{
+    enum { ACROSS = 4, SQUARE = 16 * TMM__TENSOR_DEPTH * 8 };
+    const int lane = thread % 32, g = lane / 4, t = lane % 4, warp = thread / 32;
+    at->firstA = along_kA ? tmm__xsquare(g, t) : tmm__xsquare(t, g);
+    at->firstB = along_kB ? tmm__xsquare(g, t) : tmm__xsquare(t, g);
+    at->firstA += warp / warps_across * (TMM__TENSOR_DOWN * SQUARE);
+    at->firstB += warp % warps_across * (ACROSS / 2 * SQUARE) + stage_A;
 }
 
 TMM__DEVICE void tmm__tensor_clear(double (*sum)[4][4])
@@ -11166,9 +11173,11 @@ TMM__DEVICE void tmm__tensor_store_tile(const tmm__schedule *s, int tile, bool t
     long long row = first_row, col = first_col;
 #if TMM__TENSOR_AHEAD
     TMM__HIDE_POINTER(C); /* or it stays in registers through the loop before */
-    if (s->streamk_tiles == 0 && (int)gridDim.x < s->tiles_down * s->tiles_across && beta == 0 &&
+    const int triangle = TMM__TRIANGLE(s);
+    if ((int)gridDim.x < s->tiles_down * s->tiles_across && beta == 0 &&
         ((size_t)C | ldc * 8) % 16 == 0 && row + TILE_M <= M && col + TILE_N <= N &&
-        TMM__TRIANGLE(s) == 0) {
+        (triangle == 0 ||
+         (triangle == TMM__LOWER ? col + TILE_N <= row + 1 : row + TILE_M <= col + 1))) {
         row += row0, col += col0;
         tmm__tensor_store_inside(C + row * ldc + col, ldc, row, col, alpha, sum);
         return;
@@ -11247,7 +11256,7 @@ TMM_KERNEL void __launch_bounds__(64 * TMM__TENSOR_WARPS, TMM__TENSOR_BLOCKS)
     enum { DOWN = TMM__TENSOR_DOWN, ACROSS = 4, MATRICES = DOWN * ACROSS }; /* of a warp */
     enum { LINES_M = 32 * DOWN, LINES_N = 32 * TMM__TENSOR_WARPS, ANY = DOWN < 4 };
     enum { DEPTH = TMM__TENSOR_DEPTH, STAGES = TMM__TENSOR_STAGES(LINES_M, LINES_N) };
-    enum { CHAINS = TMM__TENSOR_CHAINS(DOWN), AHEAD = TMM__TENSOR_AHEAD || CHAINS };
+    enum { AHEAD = TMM__TENSOR_AHEAD };
     const bool tall = DOWN == 1 && s.is_tall; /* 64 x 32, not 32 x 64 */
     const int WARPS_ACROSS = tall ? 1 : TMM__TENSOR_WARPS;
     const int TILE_M = tall ? LINES_N : LINES_M, TILE_N = tall ? LINES_M : LINES_N;
@@ -11281,10 +11290,7 @@ TMM_KERNEL void __launch_bounds__(64 * TMM__TENSOR_WARPS, TMM__TENSOR_BLOCKS)
     const int near = DOWN == 2 && WIDTH == 2 ? off_sectors != 0 : -1;
     /* Bits of `left`: the short step is still to be copied; steps before (no product has so many). A
        variable of its own would take more instructions. */
-    enum { STILL = 1 << 30, STEPS = ALIGNS ? STILL - 1 : CHAINS ? (1 << 28) - 1 : -1 };
-    /* The same, of a block that goes on to the next tile: it multiplies the steps before the last STAGES -
-       1; these, while the first one of the next tile is copied, which is short; and while others are. */
-    enum { CHAINED = 1 << 30, NEXT_FIRST = 1 << 29, NEXT = 1 << 28 };
+    enum { STILL = 1 << 30, STEPS = ALIGNS ? STILL - 1 : -1 };
 
     const bool along_kA = modeA == TMM__ALONG_K, along_kB = modeB == TMM__ALONG_K;
     tmm__xtensor_lane at;
@@ -11293,17 +11299,13 @@ TMM_KERNEL void __launch_bounds__(64 * TMM__TENSOR_WARPS, TMM__TENSOR_BLOCKS)
     const char *fromA = NULL, *fromB = NULL;
     int tile = 0, begin = 0, end = 0, left = 0, rows_left = 0, cols_left = 0;
     double sum[DOWN][ACROSS][4], a[2][DOWN][4], b[2][ACROSS][2];
-    int read = 0;       /* where the stage that is worked on begins */
     bool waits = false; /* are these of tile `tile`, not stored yet? */
     for (int work = 0;; work++) {
-        int before = tile;
-        const bool chained =
-            CHAINS && left == CHAINED; /* and the last STAGES - 1 steps to multiply */
+        const int before = tile;
         int share = gridDim.x - 1 - tmm__block(), thread = tmm__thread();
         tile = tmm__xfind_work(&s, work, share, &begin, &end);
-        bool ends = tile >= s.tiles_down * s.tiles_across;
+        const bool ends = tile >= s.tiles_down * s.tiles_across;
         if (ends && !AHEAD) break;
-        if (chained) rows_left = cols_left = 0;
         if (!ends) {
             int down, across;
             tmm__xfind_tile(&s, TMM__TENSOR_BAND, tile, &down, &across);
@@ -11311,26 +11313,19 @@ TMM_KERNEL void __launch_bounds__(64 * TMM__TENSOR_WARPS, TMM__TENSOR_BLOCKS)
             /* Large tiles are moved back inside, unless what lies outside may be read. */
             if (!ANY && row > M - TILE_M && !s.packed_A) row = M - TILE_M;
             if (!ANY && col > N - TILE_N && !s.packed_B) col = N - TILE_N;
-            at = tmm__tensor_find_lane(thread, along_kA, along_kB, WARPS_ACROSS, STAGE_A);
+            at = tmm__tensor_find_lane(thread, along_kA, along_kB, STAGE_A);
             /* How many lines of what it copies exist, from its first on. */
             rows_left = ANY && M - row < TILE_M ? (int)(M - row) - at.lineA : TILE_M;
             cols_left = ANY && N - col < TILE_N ? (int)(N - col) - at.lineB : TILE_N;
             /* Fill all stages but one. */
             long long k = begin == 0 ? 0 : (short_last ? (int)DEPTH : rest) + (begin - 1ll) * DEPTH;
-            if (chained) k = rest - (int)DEPTH; /* what the first step lacks comes first */
             fromA = (const char *)(A + blockIdx.z * batchA + (row + at.lineA) * rsA +
                                    (k + at.kA) * csA);
             fromB = (const char *)(B + blockIdx.z * batchB + (col + at.lineB) * csB +
                                    (k + at.kB) * rsB);
-            if (chained) {
-                rows_left = at.kA >= DEPTH - rest ? TILE_M : 0;
-                cols_left = at.kB >= DEPTH - rest ? TILE_N : 0;
-            } else {
-                left = end - begin;
-                read = 0;
-            }
+            left = end - begin;
 #pragma unroll 1
-            for (int stage = chained ? (int)STAGES : 0; stage < STAGES - 1; stage++) {
+            for (int stage = 0; stage < STAGES - 1; stage++) {
                 bool is_short =
                     short_last ? begin + stage == s.steps - 1 : stage == 0 && begin == 0;
                 int depth = is_short ? rest : DEPTH;
@@ -11347,102 +11342,82 @@ TMM_KERNEL void __launch_bounds__(64 * TMM__TENSOR_WARPS, TMM__TENSOR_BLOCKS)
                 tmm__copy_commit();
             }
         }
-        if (chained) left = ends ? NEXT + (int)STAGES - 1 : NEXT_FIRST + 1;
         unsigned product = blockIdx.z;
+        TMM__HIDE(product); /* or its C stays in registers through the loop */
+        if (AHEAD && waits)
+            tmm__tensor_store_tile(&s, before, tall, M, N, C + product * batchC, ldc, shared, alpha,
+                                   beta, sum);
+        if (ends) break;
+        if (AHEAD && DOWN == 4)
+            TMM__HIDE(thread); /* while it stores, no register is left for these */
+        tmm__tensor_find_first(&at, thread, along_kA, along_kB, WARPS_ACROSS, STAGE_A);
+        waits = false;
+        tmm__tensor_clear(sum);
+        TMM__COPY_WAIT(STAGES - 2);
+        __syncthreads();
+        int read = 0; /* where the stage that is worked on begins */
+#pragma unroll
+        for (int j = 0; j < ACROSS; j++)
+            tmm__tensor_load_B(b[0][j], shared + read, at.firstB, 0, j, at.fourB, at.eightB);
+#pragma unroll
+        for (int i = 0; i < DOWN; i++)
+            tmm__tensor_load_A(a[0][i], shared + read, at.firstA, 0, i, at.fourA, at.eightA);
+        if (short_last && end == s.steps && left >= STAGES) left += (int)STILL - (int)STAGES;
 #pragma unroll 1
-        for (;;) {
-            if (!CHAINS || left < NEXT) {
-                TMM__HIDE(product); /* or its C stays in registers through the loop */
-                if (AHEAD && waits)
-                    tmm__tensor_store_tile(&s, before, tall, M, N, C + product * batchC, ldc,
-                                           shared, alpha, beta, sum);
-                TMM__COPY_WAIT(STAGES - 2);
-                if (ends) return;
-                waits = false;
-                tmm__tensor_clear(sum);
-                __syncthreads();
-#pragma unroll
-                for (int j = 0; j < ACROSS; j++)
-                    tmm__tensor_load_B(b[0][j], shared + read, at.firstB, 0, j, at.fourB,
-                                       at.eightB);
-#pragma unroll
-                for (int i = 0; i < DOWN; i++)
-                    tmm__tensor_load_A(a[0][i], shared + read, at.firstA, 0, i, at.fourA,
-                                       at.eightA);
-                if (CHAINS && begin == 0 && left == s.steps && left >= STAGES)
-                    left += (int)CHAINED - (int)STAGES + 1;
-            }
-            if (short_last && end == s.steps && left >= STAGES) left += (int)STILL - (int)STAGES;
+        for (;;) { /* twice if the short step is still to be copied */
 #pragma unroll 1
-            for (;;) { /* twice if the short step is still to be copied */
-#pragma unroll 1
-                for (; (left & STEPS) > 0; left--) {
-                    /* Everyone has left the stage before this one: refill it. */
-                    int write = read == 0 ? (STAGES - 1) * STAGE : read - STAGE;
-                    int rows = left >= STAGES ? rows_left : 0,
-                        cols = left >= STAGES ? cols_left : 0;
+            for (; (left & STEPS) > 0; left--) {
+                /* Everyone has left the stage before this one: refill it. */
+                int write = read == 0 ? (STAGES - 1) * STAGE : read - STAGE;
+                int rows = left >= STAGES ? rows_left : 0, cols = left >= STAGES ? cols_left : 0;
 #pragma unroll
-                    for (int half = 0; half < HALVES; half++) { /* 8 k */
-                        const bool last = half == HALVES - 1;
-                        const int next = last ? 0 : half + 1;
+                for (int half = 0; half < HALVES; half++) { /* 8 k */
+                    const bool last = half == HALVES - 1;
+                    const int next = last ? 0 : half + 1;
 #pragma unroll
-                        for (int n = 0; n < MATRICES; n++) {
-                            int i = n / ACROSS, j = n % ACROSS, slot = half * MATRICES + n;
-                            int pair = n - (DOWN == 4 ? 3 : last ? 2 : 1);
-                            tmm__mma_double(sum[i][j], a[half % 2][i], b[half % 2][j]);
-                            if (last && n == 1) { /* on to the next stage, which must be complete */
-                                TMM__COPY_WAIT(STAGES - 2);
-                                __syncthreads();
-                                read = read == (STAGES - 1) * STAGE ? 0 : read + STAGE;
-                            }
-                            if (DOWN < 4) TMM__KEEP_ORDER();
-                            if (last && i == 0 ? n == 1 : j == 0)
-                                tmm__tensor_load_A(a[next % 2][i], shared + read, at.firstA, next,
-                                                   i, at.fourA, at.eightA);
-                            if (pair == 0 || pair == 1) {
-                                tmm__tensor_load_B(b[next % 2][2 * pair], shared + read, at.firstB,
-                                                   next, 2 * pair, at.fourB, at.eightB);
-                                tmm__tensor_load_B(b[next % 2][2 * pair + 1], shared + read,
-                                                   at.firstB, next, 2 * pair + 1, at.fourB,
-                                                   at.eightB);
-                            }
-                            if (DOWN < 4) TMM__KEEP_ORDER();
-#pragma unroll
-                            for (int pass = 0; pass < PASSES; pass++)
-                                if (slot == pass * SLOTS / PASSES + FIRST)
-                                    tmm__tensor_copy(shared + write, pass, at.toA, at.eightA, fromA,
-                                                     strideA, rows, at.toB, at.eightB, fromB,
-                                                     strideB, cols, tall, near);
+                    for (int n = 0; n < MATRICES; n++) {
+                        int i = n / ACROSS, j = n % ACROSS, slot = half * MATRICES + n;
+                        int pair = n - (DOWN == 4 ? 3 : last ? 2 : 1);
+                        tmm__mma_double(sum[i][j], a[half % 2][i], b[half % 2][j]);
+                        if (last && n == 1) { /* on to the next stage, which must be complete */
+                            TMM__COPY_WAIT(STAGES - 2);
+                            __syncthreads();
+                            read = read == (STAGES - 1) * STAGE ? 0 : read + STAGE;
                         }
-                        if (half == HALVES - 2) {
-                            tmm__copy_commit();
-                            fromA += DEPTH * csA * SIZE;
-                            fromB += DEPTH * rsB * SIZE;
+                        if (DOWN < 4) TMM__KEEP_ORDER();
+                        if (last && i == 0 ? n == 1 : j == 0)
+                            tmm__tensor_load_A(a[next % 2][i], shared + read, at.firstA, next, i,
+                                               at.fourA, at.eightA);
+                        if (pair == 0 || pair == 1) {
+                            tmm__tensor_load_B(b[next % 2][2 * pair], shared + read, at.firstB,
+                                               next, 2 * pair, at.fourB, at.eightB);
+                            tmm__tensor_load_B(b[next % 2][2 * pair + 1], shared + read, at.firstB,
+                                               next, 2 * pair + 1, at.fourB, at.eightB);
                         }
+                        if (DOWN < 4) TMM__KEEP_ORDER();
+#pragma unroll
+                        for (int pass = 0; pass < PASSES; pass++)
+                            if (slot == pass * SLOTS / PASSES + FIRST)
+                                tmm__tensor_copy(shared + write, pass, at.toA, at.eightA, fromA,
+                                                 strideA, rows, at.toB, at.eightB, fromB, strideB,
+                                                 cols, tall, near);
+                    }
+                    if (half == HALVES - 2) {
+                        tmm__copy_commit();
+                        fromA += DEPTH * csA * SIZE;
+                        fromB += DEPTH * rsB * SIZE;
                     }
                 }
-                if (!ALIGNS || left == 0) break;
-                left = STAGES, thread = tmm__thread();
-                if (tmm__tensor_copied_k(modeA, thread) >= rest) rows_left = 0;
-                if (tmm__tensor_copied_k(modeB, thread) >= rest) cols_left = 0;
             }
-            if (!CHAINS || left == 0 || left == CHAINED) break;
-            if (left == NEXT_FIRST) {
-                left = NEXT + (int)STAGES - 2, rows_left = TILE_M, cols_left = TILE_N;
-                continue;
-            }
-            /* Found anew, as below. */
-            TMM__HIDE(work);
-            thread = tmm__thread(), share = gridDim.x - 1 - tmm__block();
-            tile = tmm__xfind_work(&s, work, share, &begin, &end);
-            ends = tile >= s.tiles_down * s.tiles_across;
-            before = tile - (int)gridDim.x, waits = true, left = end - begin;
+            if (!ALIGNS || left == 0) break;
+            left = STAGES, thread = tmm__thread();
+            if (tmm__tensor_copied_k(modeA, thread) >= rest) rows_left = 0;
+            if (tmm__tensor_copied_k(modeB, thread) >= rest) cols_left = 0;
         }
-        if (CHAINS && left == CHAINED) continue;
         TMM__COPY_WAIT(0);
         __syncthreads(); /* the copies of the next work may begin */
         thread = tmm__thread(), share = gridDim.x - 1 - tmm__block();
-#if TMM__TENSOR_BLOCKS > 1 || (defined(__CUDA_ARCH__) && __CUDA_ARCH__ != 900)
+#if TMM__TENSOR_AHEAD || TMM__TENSOR_BLOCKS > 1 || (defined(__CUDA_ARCH__) && __CUDA_ARCH__ != 900)
         /* Found anew: kept through the loop above, these would take a register too many. */
         TMM__HIDE(work);
         tile = tmm__xfind_work(&s, work, share, &begin, &end);
@@ -18989,7 +18964,6 @@ static inline void tmm__xtensor_tiles(tmm__plan *c, const tmm__xproduct *p, int 
      blocks,                                             \
      down == 1,                                          \
      TMM__TENSOR_BEGINS(down, width),                    \
-     TMM__TENSOR_CHAINS(down),                           \
      (const void *)TMM_FN(gemm_tensor_##name)},
     static const tmm__tensor_instance instances[] = {TMM__TENSOR_LIST(TMM__ROW)};
 #undef TMM__ROW

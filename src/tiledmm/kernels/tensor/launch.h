@@ -77,7 +77,6 @@ static inline void tmm__xtensor_tiles(tmm__plan *c, const tmm__xproduct *p, int 
      blocks,                                             \
      down == 1,                                          \
      TMM__TENSOR_BEGINS(down, width),                    \
-     TMM__TENSOR_CHAINS(down),                           \
      (const void *)TMM_FN(gemm_tensor_##name)},
     static const tmm__tensor_instance instances[] = {TMM__TENSOR_LIST(TMM__ROW)};
 #undef TMM__ROW

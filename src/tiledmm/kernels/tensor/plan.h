@@ -8,7 +8,6 @@ typedef struct tmm__tensor_instance {
     int blocks; /* to a multiprocessor */
     int turns;  /* its tile can be tile_n x tile_m, too */
     int ahead;  /* see TMM__TENSOR_AHEAD */
-    int chains; /* see TMM__TENSOR_CHAINS */
     const void *kernel;
 } tmm__tensor_instance;
 
@@ -112,7 +111,7 @@ static inline void tmm__plan_tensor_last(tmm__plan *plan, const tmm__tensor_inst
     if (!tmm__is_faster(plan, TMM__PLAN_LAST_ROUND, slices,
                         tmm__launch_time(costs, &load) + tmm__in_nanoseconds(clocks)))
         return;
-    plan->blocks = i->chains ? d->processors : tiles - rest + blocks;
+    plan->blocks = large && i->ahead ? d->processors : tiles - rest + blocks;
     plan->s.streamk_tiles = rest;
     plan->s.streamk_blocks = blocks;
     plan->s.reduce = plan->s.cluster = 0;
@@ -131,14 +130,16 @@ static inline void tmm__plan_tensor(tmm__plan *plan, const tmm__tensor_instance 
     int slots = (i->blocks < 2 ? i->blocks : 2) * processors;
     int tiles = d->tiles_down * d->tiles_across;
     double area = (double)i->tile_m * i->tile_n;
-    /* With a short K a block has tile after tile: see KERNEL TENSOR. */
+    /* A block has tile after tile, of large ones, or with a short K: see KERNEL TENSOR. */
     const int resident = i->blocks * processors;
     const double each = ceil((double)tiles / resident);
-    const int ahead = i->ahead && steps <= TMM__AHEAD_STEPS && each >= (int)TMM__AHEAD_TILES &&
-                      100.0 * tiles >= (int)TMM__AHEAD_FULL * each * resident;
-    const int chains = i->chains && d->load.blocks <= tiles && tiles > resident;
-    if (chains) costs.more = t->tensor.chained;
-    plan->blocks = tmm__plan_whole(s, d, ahead || chains ? resident : INT_MAX);
+    const int large = i->blocks == 1, single = d->load.blocks <= tiles;
+    const int ahead =
+        i->ahead && (large ? single
+                           : steps <= TMM__AHEAD_STEPS && each >= (int)TMM__AHEAD_TILES &&
+                                 100.0 * tiles >= (int)TMM__AHEAD_FULL * each * resident);
+    if (ahead && large) costs.more = t->tensor.ahead;
+    plan->blocks = tmm__plan_whole(s, d, ahead ? resident : INT_MAX);
     plan->time = HUGE_VAL, plan->cut = TMM__PLAN_WHOLE, plan->slices = 1;
     /* Of a triangle, the tiles after those that begin together may be alone; costs of other products
        were fitted with that in them. */
