@@ -1813,12 +1813,12 @@ enum { TMM__TENSOR_PITCH = 40 }; /* of 32 columns of C in shared memory: no bank
 #define TMM__TENSOR_DOWN   (TMM__TENSOR_LIST(TMM__VALUE_2) 0)
 #define TMM__TENSOR_WIDTH  (TMM__TENSOR_LIST(TMM__VALUE_3) 0)
 #define TMM__TENSOR_BLOCKS (TMM__TENSOR_LIST(TMM__VALUE_4) 0)
-/* The one that can begin the copies of its next tile before it stores: see KERNEL TENSOR. From so
-   many tiles of each block on, so full in percent, and for steps of 16 k up to so many. */
+/* The ones that can begin the copies of their next tile before they store: see KERNEL TENSOR. Small tiles do
+   from so many of each block on, so full in percent, and for steps of 16 k up to so many. */
 #ifdef TMM_WITH_EPILOGUE /* takes its registers */
 #define TMM__TENSOR_BEGINS(down, width) 0
 #else
-#define TMM__TENSOR_BEGINS(down, width) ((down) == 2 && (width) == 2)
+#define TMM__TENSOR_BEGINS(down, width) ((down) == 4 || ((down) == 2 && (width) == 2))
 #endif
 #define TMM__TENSOR_AHEAD TMM__TENSOR_BEGINS(TMM__TENSOR_DOWN, TMM__TENSOR_WIDTH)
 enum { TMM__AHEAD_TILES = 4, TMM__AHEAD_FULL = 93, TMM__AHEAD_STEPS = 16 };
@@ -2115,6 +2115,7 @@ typedef struct tmm__costs { /* in clocks, if nothing else is said */
         double power;      /* part by which a launch takes longer, were all of L2 busy, */
         double power_from; /* beyond so many nanoseconds */
         double latency;    /* clocks until memory has sent what a block without others waits for */
+        double ahead;      /* of a large tile beside its k, where a block has tile after tile */
     } tensor;
     struct { /* KERNEL NARROW. */
         /* A step of a tile, of two on a multiprocessor: Q along k, and along the lines; 3 and 4
@@ -2373,6 +2374,7 @@ static const tmm__costs tmm__measured = {
         0.17,  /* power */
         2e5,   /* power_from */
         1900,  /* latency */
+        7000,  /* ahead */
     },
     {
         /* narrow */
@@ -3812,6 +3814,7 @@ static inline tmm_status tmm__blame_operand(const tmm__operands *o, tmm_status s
 #define tmm__tensor_copied_k      TMM__INSTANCE(tensor_copied_k_, TENSOR)
 #define tmm__tensor_copy          TMM__INSTANCE(tensor_copy_, TENSOR)
 #define tmm__tensor_find_lane     TMM__INSTANCE(tensor_find_lane_, TENSOR)
+#define tmm__tensor_find_first    TMM__INSTANCE(tensor_find_first_, TENSOR)
 #define tmm__tensor_leave_sums    TMM__INSTANCE(tensor_leave_sums_, TENSOR)
 #define tmm__tensor_load_A        TMM__INSTANCE(tensor_load_A_, TENSOR)
 #define tmm__tensor_load_B        TMM__INSTANCE(tensor_load_B_, TENSOR)
@@ -4298,7 +4301,7 @@ static inline void tmm__plan_tensor_last(tmm__plan *plan, const tmm__tensor_inst
     if (!tmm__is_faster(plan, TMM__PLAN_LAST_ROUND, slices,
                         tmm__launch_time(costs, &load) + tmm__in_nanoseconds(clocks)))
         return;
-    plan->blocks = tiles - rest + blocks;
+    plan->blocks = large && i->ahead ? d->processors : tiles - rest + blocks;
     plan->s.streamk_tiles = rest;
     plan->s.streamk_blocks = blocks;
     plan->s.reduce = plan->s.cluster = 0;
@@ -4310,18 +4313,22 @@ static inline void tmm__plan_tensor(tmm__plan *plan, const tmm__tensor_instance 
                                     const tmm__division *d)
 {
     const tmm__costs *t = tmm__tuned();
-    const tmm__block_costs costs = tmm__tensor_costs(i, &d->load);
+    tmm__block_costs costs = tmm__tensor_costs(i, &d->load);
     const int processors = d->processors, steps = d->steps, depth = TMM__TENSOR_DEPTH;
     const double clock = tmm__in_nanoseconds(1);
     tmm__schedule *s = &plan->s;
     int slots = (i->blocks < 2 ? i->blocks : 2) * processors;
     int tiles = d->tiles_down * d->tiles_across;
     double area = (double)i->tile_m * i->tile_n;
-    /* With a short K a block has tile after tile: see KERNEL TENSOR. */
+    /* A block has tile after tile, of large ones, or with a short K: see KERNEL TENSOR. */
     const int resident = i->blocks * processors;
     const double each = ceil((double)tiles / resident);
-    const int ahead = i->ahead && steps <= TMM__AHEAD_STEPS && each >= (int)TMM__AHEAD_TILES &&
-                      100.0 * tiles >= (int)TMM__AHEAD_FULL * each * resident;
+    const int large = i->blocks == 1, single = d->load.blocks <= tiles;
+    const int ahead =
+        i->ahead && (large ? single
+                           : steps <= TMM__AHEAD_STEPS && each >= (int)TMM__AHEAD_TILES &&
+                                 100.0 * tiles >= (int)TMM__AHEAD_FULL * each * resident);
+    if (ahead && large) costs.more = t->tensor.ahead;
     plan->blocks = tmm__plan_whole(s, d, ahead ? resident : INT_MAX);
     plan->time = HUGE_VAL, plan->cut = TMM__PLAN_WHOLE, plan->slices = 1;
     /* Of a triangle, the tiles after those that begin together may be alone; costs of other products
@@ -10804,12 +10811,11 @@ TMM__DEVICE void tmm__tensor_copy(char *stage, int pass, int toA, int eightA, co
 }
 
 TMM__DEVICE tmm__xtensor_lane tmm__tensor_find_lane(int thread, bool along_kA, bool along_kB,
-                                                    int warps_across, int stage_A)
+                                                    int stage_A)
 {
-    enum { DEPTH = TMM__TENSOR_DEPTH, ALONG = 64 * TMM__TENSOR_WARPS / DEPTH, ACROSS = 4 };
+    enum { DEPTH = TMM__TENSOR_DEPTH, ALONG = 64 * TMM__TENSOR_WARPS / DEPTH };
     enum { WIDTH = TMM__TENSOR_WIDTH, SQUARE = 16 * DEPTH * 8 };
     const int pair = thread % ALONG * WIDTH, single = thread / ALONG;
-    const int lane = thread % 32, g = lane / 4, t = lane % 4, warp = thread / 32;
     tmm__xtensor_lane at;
     at.kA = along_kA ? thread * WIDTH % DEPTH : single;
     at.kB = along_kB ? thread * WIDTH % DEPTH : single;
@@ -10822,11 +10828,19 @@ TMM__DEVICE tmm__xtensor_lane tmm__tensor_find_lane(int thread, bool along_kA, b
     at.toB += stage_A;
     at.fourA = along_kA ? 32 : 512, at.fourB = along_kB ? 32 : 512;
     at.eightA = along_kA ? 1024 : 64, at.eightB = along_kB ? 1024 : 64;
-    at.firstA = along_kA ? tmm__xsquare(g, t) : tmm__xsquare(t, g);
-    at.firstB = along_kB ? tmm__xsquare(g, t) : tmm__xsquare(t, g);
-    at.firstA += warp / warps_across * (TMM__TENSOR_DOWN * SQUARE);
-    at.firstB += warp % warps_across * (ACROSS / 2 * SQUARE) + stage_A;
     return at;
+}
+
+/* What else it has to know to multiply. */
+TMM__DEVICE void tmm__tensor_find_first(tmm__xtensor_lane *at, int thread, bool along_kA,
+                                        bool along_kB, int warps_across, int stage_A)
+{
+    enum { ACROSS = 4, SQUARE = 16 * TMM__TENSOR_DEPTH * 8 };
+    const int lane = thread % 32, g = lane / 4, t = lane % 4, warp = thread / 32;
+    at->firstA = along_kA ? tmm__xsquare(g, t) : tmm__xsquare(t, g);
+    at->firstB = along_kB ? tmm__xsquare(g, t) : tmm__xsquare(t, g);
+    at->firstA += warp / warps_across * (TMM__TENSOR_DOWN * SQUARE);
+    at->firstB += warp % warps_across * (ACROSS / 2 * SQUARE) + stage_A;
 }
 
 TMM__DEVICE void tmm__tensor_clear(double (*sum)[4][4])
@@ -11131,9 +11145,11 @@ TMM__DEVICE void tmm__tensor_store_tile(const tmm__schedule *s, int tile, bool t
     long long row = first_row, col = first_col;
 #if TMM__TENSOR_AHEAD
     TMM__HIDE_POINTER(C); /* or it stays in registers through the loop before */
-    if (s->streamk_tiles == 0 && (int)gridDim.x < s->tiles_down * s->tiles_across && beta == 0 &&
+    const int triangle = TMM__TRIANGLE(s);
+    if ((int)gridDim.x < s->tiles_down * s->tiles_across && beta == 0 &&
         ((size_t)C | ldc * 8) % 16 == 0 && row + TILE_M <= M && col + TILE_N <= N &&
-        TMM__TRIANGLE(s) == 0) {
+        (triangle == 0 ||
+         (triangle == TMM__LOWER ? col + TILE_N <= row + 1 : row + TILE_M <= col + 1))) {
         row += row0, col += col0;
         tmm__tensor_store_inside(C + row * ldc + col, ldc, row, col, alpha, sum);
         return;
@@ -11268,7 +11284,7 @@ TMM_KERNEL void __launch_bounds__(64 * TMM__TENSOR_WARPS, TMM__TENSOR_BLOCKS)
             /* Large tiles are moved back inside, unless what lies outside may be read. */
             if (!ANY && row > M - TILE_M && !s.packed_A) row = M - TILE_M;
             if (!ANY && col > N - TILE_N && !s.packed_B) col = N - TILE_N;
-            at = tmm__tensor_find_lane(thread, along_kA, along_kB, WARPS_ACROSS, STAGE_A);
+            at = tmm__tensor_find_lane(thread, along_kA, along_kB, STAGE_A);
             /* How many lines of what it copies exist, from its first on. */
             rows_left = ANY && M - row < TILE_M ? (int)(M - row) - at.lineA : TILE_M;
             cols_left = ANY && N - col < TILE_N ? (int)(N - col) - at.lineB : TILE_N;
@@ -11303,6 +11319,9 @@ TMM_KERNEL void __launch_bounds__(64 * TMM__TENSOR_WARPS, TMM__TENSOR_BLOCKS)
             tmm__tensor_store_tile(&s, before, tall, M, N, C + product * batchC, ldc, shared, alpha,
                                    beta, sum);
         if (ends) break;
+        if (AHEAD && DOWN == 4)
+            TMM__HIDE(thread); /* while it stores, no register is left for these */
+        tmm__tensor_find_first(&at, thread, along_kA, along_kB, WARPS_ACROSS, STAGE_A);
         waits = false;
         tmm__tensor_clear(sum);
         TMM__COPY_WAIT(STAGES - 2);
@@ -11369,7 +11388,7 @@ TMM_KERNEL void __launch_bounds__(64 * TMM__TENSOR_WARPS, TMM__TENSOR_BLOCKS)
         TMM__COPY_WAIT(0);
         __syncthreads(); /* the copies of the next work may begin */
         thread = tmm__thread(), share = gridDim.x - 1 - tmm__block();
-#if TMM__TENSOR_BLOCKS > 1 || (defined(__CUDA_ARCH__) && __CUDA_ARCH__ != 900)
+#if TMM__TENSOR_AHEAD || TMM__TENSOR_BLOCKS > 1 || (defined(__CUDA_ARCH__) && __CUDA_ARCH__ != 900)
         /* Found anew: kept through the loop above, these would take a register too many. */
         TMM__HIDE(work);
         tile = tmm__xfind_work(&s, work, share, &begin, &end);
