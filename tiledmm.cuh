@@ -3720,6 +3720,7 @@ static inline tmm_status tmm__blame_operand(const tmm__operands *o, tmm_status s
 #define tmm__xhalf_four        TMM_FN(half_four)
 #define tmm__xhalf_finish      TMM_FN(half_finish)
 #define tmm__xhalf_by_boxes    TMM_FN(half_by_boxes)
+#define tmm__xhalf_store_parts TMM_FN(half_store_parts)
 #define tmm__xhalf_store_rows  TMM_FN(half_store_rows)
 #define tmm__xhalf_store_boxes TMM_FN(half_store_boxes)
 #define tmm__xhalf_to_box      TMM_FN(half_to_box)
@@ -12456,6 +12457,20 @@ TMM__DEVICE void tmm__xhalf_store_rows(const tmm__half_job *job, TMM_OUT *c, con
     }
 }
 
+/* Partial sums straight from registers, where rows of them begin at even numbers: a lane has two neighbours,
+   four lanes a sector of 32 bytes. */
+TMM__DEVICE void tmm__xhalf_store_parts(const tmm__half_job *job, float *partials, const float *sum,
+                                        int rows, int left, const int cols)
+{
+    const int row = threadIdx.x % 32 / 4, col = threadIdx.x % 4 * 2;
+    float *line[2] = {partials + row * job->part_cols + col,
+                      partials + (row + 8) * job->part_cols + col};
+#pragma unroll
+    for (int i = 0; i < cols / 4; i++)
+        if (row + i % 2 * 8 < rows && col + i / 2 * 8 < left)
+            *(float2 *)(line[i % 2] + i / 2 * 8) = make_float2(sum[2 * i], sum[2 * i + 1]);
+}
+
 /* The same for any C, beta, epilogue, triangle and for partial sums: 16 rows by a warp, 64 columns after
    64 through its shared memory. Little code: what runs once a tile is fetched from L2, and 88 KB of
    it, 64 sums unrolled, took 20 us. Fragments of sums: see tmm__wgmma. */
@@ -12473,6 +12488,10 @@ TMM__DEVICE void tmm__xhalf_store(const tmm__half_job *job, TMM_OUT *C, float *o
         partials = job->partials +
                    (at->part * job->part_rows + row - job->part_row) * job->part_cols + at->col -
                    job->part_col;
+    if (partials != NULL && job->part_cols % 2 == 0) {
+        tmm__xhalf_store_parts(job, partials, sum, rows, left, cols);
+        return;
+    }
     C += product * job->batchC + row * job->ldc + at->col;
     const TMM__ALPHA alpha = TMM__OF_JOB(job->alpha, *job, product);
     const bool fours =
@@ -13153,6 +13172,9 @@ typedef struct tmm__half_thin_job {
     int slot, slots_at, full; /* bytes of a slot, where slots begin; arrivals at a full stage */
     int words;                /* bytes that go from memory to stages at once; 0: through slots */
     int items, sums_at;       /* tiles, times slices; where sums are kept */
+#ifdef TMM_WITH_SYRK
+    int triangle, squares, ratio_log2; /* of tiles, see once/triangle.cuh: then op(B) is the large one */
+#endif
     int stage, stages;        /* bytes of a stage */
 } tmm__half_thin_job;
 
@@ -13336,7 +13358,14 @@ TMM__DEVICE void tmm__half_thin_part(const tmm__half_thin_job *job, int slice,
 TMM__DEVICE void tmm__half_thin_tile(const tmm__half_thin_job *job, int tile,
                                      tmm__half_thin_place *here)
 {
-    here->line0 = tile / job->across * job->high, here->thin0 = tile % job->across * job->cols;
+    int line = tile / job->across, thin = tile % job->across;
+#ifdef TMM_WITH_SYRK
+    if (job->triangle != 0) {
+        thin = tile / job->across, line = tile % job->across;
+        tmm__triangle_tile(job->triangle, job->squares, job->ratio_log2, &thin, &line);
+    }
+#endif
+    here->line0 = line * job->high, here->thin0 = thin * job->cols;
 }
 
 /* What eight warps do where lines are odd: copies to slots run SLOTS - 1 steps ahead; each warp moves its own lines on, so that no other one waits for it. */
@@ -13563,7 +13592,10 @@ TMM__DEVICE void tmm__xhalf_thin_store4(const tmm__half_thin_job *job,
 {
     const long long row = (job->large_is_A ? here->line0 : here->thin0) + r;
     const long long col = (job->large_is_A ? here->thin0 : here->line0) + four * 4;
-    const unsigned mask = tmm__column_mask(col, 4, 0, job->N);
+    unsigned mask = tmm__column_mask(col, 4, 0, job->N);
+#ifdef TMM_WITH_SYRK
+    mask = tmm__triangle_mask(job->triangle, mask, row, col);
+#endif
     if (job->partials != NULL) {
         const int slice = blockIdx.x / job->parts % job->slices + blockIdx.y * job->slices;
         float *to = job->partials + ((long long)slice * job->M + row) * job->N + col;
@@ -19716,12 +19748,13 @@ typedef struct tmm__xhalf__thin {
     int way, on_one;          /* number of cols and on_one; blocks on a multiprocessor */
     int stage, stages, slots; /* bytes; of a block */
     int goes_on, sums;        /* does a block have one tile after the other? bytes of kept sums */
-    double fit;               /* clusters that the device has room for at once */
+    double fit, tiles;        /* clusters that the device has room for at once; tiles of C */
 } tmm__xhalf__thin;
 
 /* What all ways of a product have in common. */
 typedef struct tmm__xhalf__thins {
     double thin, large, steps, batch, processors; /* lines, steps of 64 k */
+    double squares;      /* of 128 x 128 in a triangle; 0: all of C */
     double memory;                                /* nanoseconds of it, */
     int from_memory;                              /* if L2 does not hold all */
     int apart[2];     /* of the large operand and of the thin one: tmm__xhalf_apart */
@@ -19786,9 +19819,10 @@ static inline int tmm__xhalf_thin_way(const tmm__xhalf__thins *p, int n, tmm__xh
     if ((p->plain && w->on_one > 1) || (many && (!p->cuts || w->on_one > 1))) return 0;
     w->size = w->parts == 0 ? 4 : many ? 8 : w->parts;
     w->fit = w->on_one * (w->size > 1 ? p->clusters[w->size] : p->processors);
+    if (p->squares > 0 && (w->cols == 16 || n % 2 != 0)) return 0;
     const double each = p->thin > w->cols ? ceil(p->thin / w->cols) * p->batch : p->batch;
-    w->slices =
-        w->parts == 0 ? (int)fmin(w->fit / (ceil(p->large / 128) * each), 64) : w->parts / w->size;
+    w->tiles = p->squares > 0 ? p->squares * (128 / w->cols) * p->batch : ceil(p->large / 128) * each;
+    w->slices = w->parts == 0 ? (int)fmin(w->fit / w->tiles, 64) : w->parts / w->size;
     w->parts = w->slices * w->size;
     if (w->slices < 1 || w->fit < 1 || (many && w->slices < 2)) return 0;
     if (p->large < w->high) w->high = (int)fmax(ceil(p->large / 8) * 8, 32);
@@ -19796,6 +19830,7 @@ static inline int tmm__xhalf_thin_way(const tmm__xhalf__thins *p, int n, tmm__xh
     const double down = floor(w->fit / (each * w->slices));
     if (down * 128 <= p->large) return 0;
     w->high = (int)fmax(ceil(p->large / (down * 8)) * 8, 32);
+    w->tiles = ceil(p->large / w->high) * each;
     return w->high < (int)TMM__HALF_THIN_LINES;
 }
 
@@ -19803,8 +19838,7 @@ static inline int tmm__xhalf_thin_way(const tmm__xhalf__thins *p, int n, tmm__xh
 static inline double tmm__xhalf_thin_time(const tmm__xhalf__thins *p, const tmm__xhalf__thin *w)
 {
     const tmm__costs *t = tmm__tuned();
-    const double across = p->thin > w->cols ? ceil(p->thin / w->cols) : 1;
-    const double clusters = ceil(p->large / w->high) * across * w->slices * p->batch;
+    const double clusters = w->tiles * w->slices;
     if (w->parts > 1 && clusters > w->fit) return HUGE_VAL;
     const int kind = w->cols == 16 ? 0 : w->cols / 64;
     const double blocks = clusters * w->size, steps = ceil(p->steps / w->parts);
@@ -19854,7 +19888,9 @@ static inline void tmm__xhalf_thin_plan(const tmm__xproduct *p, tmm__plan *c)
     q.turned = p->M > p->N ? p->csA != 1 : p->rsB != 1;
     q.cuts = (p->allowed & TMM__CUT_K) && device->pools;
     const double tiles = ceil(q.thin / 16) * ceil(q.large / 32);
-    if (TMM__TRIANGLE(p) || tiles * 256 > INT_MAX) return;
+    const double edge = ceil(p->N / 128.0);
+    if (tiles * 256 > INT_MAX) return;
+    q.squares = TMM__TRIANGLE(p) ? edge * (edge + 1) / 2 : 0;
     const size_t copied = tmm__xhalf_copies(p);
     q.apart[0] = tmm__xhalf_apart(p, p->M <= p->N), q.apart[1] = tmm__xhalf_apart(p, p->M > p->N);
     q.words = tmm__xhalf_thin_words(p);
@@ -19874,9 +19910,8 @@ static inline void tmm__xhalf_thin_plan(const tmm__xproduct *p, tmm__plan *c)
                       ? (int)TMM__HALF_THIN_SLOTS * tmm__xhalf_thin_slot(p, w.cols)
                       : 0;
         /* Blocks that go on to other tiles keep sums beside the stages. */
-        const double tiles_of_it = ceil(q.large / w.high) * ceil(q.thin / w.cols);
         w.goes_on =
-            q.plain && q.words > 0 && w.parts == 1 && p->batch == 1 && tiles_of_it > q.processors;
+            q.plain && q.words > 0 && w.parts == 1 && p->batch == 1 && w.tiles > q.processors;
         w.sums = w.goes_on ? (int)TMM__HALF_THIN_LINES * (w.cols + 8) * 4 : 0;
         const int room = (device->shared - 1024 * (1 + w.on_one)) / w.on_one - w.slots - w.sums;
         w.stages = (int)tmm__min(room / w.stage, TMM__HALF_THIN_STAGES);
@@ -19962,7 +19997,15 @@ static inline tmm_status tmm__xhalf_thin(tmm__xproduct *p, const tmm__plan *plan
     *missing = slices != job.slices;
     if (*missing) return TMM_OK;
     job.partials = (float *)partials;
-    const long long down = ((plan->turned ? p->M : p->N) - 1) / high + 1;
+    long long down = ((plan->turned ? p->M : p->N) - 1) / high + 1;
+#ifdef TMM_WITH_SYRK
+    if (p->triangle != 0) {
+        const tmm__tiling t =
+            tmm__tile(p->triangle, p->M, p->N, cols, (int)TMM__HALF_THIN_LINES);
+        down = (int)t.down, job.across = (int)t.across;
+        job.triangle = p->triangle, job.squares = t.squares, job.ratio_log2 = t.ratio_log2;
+    }
+#endif
     unsigned blocks = (unsigned)(down * job.across * plan->slices);
     job.items = (int)blocks / job.parts;
     if (plan->down) blocks = (unsigned)tmm__current_device()->processors;

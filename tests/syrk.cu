@@ -67,7 +67,9 @@ static const struct {
     {8, 1, TMM__PLAN_LAST_ROUND, 0}, {2, 0, TMM__PLAN_WHOLE, 0},    {2, 0, TMM__PLAN_REDUCE, 0},
     {2, 5, TMM__PLAN_WHOLE, 0},      {2, 2, TMM__PLAN_REDUCE, 0},   {2, 8, TMM__PLAN_WHOLE, 1},
     {2, 9, TMM__PLAN_WHOLE, 1},      {2, 9, TMM__PLAN_REDUCE, 1},   {2, 8, TMM__PLAN_LAST_ROUND, 1},
-    {2, 9, TMM__PLAN_LAST_ROUND, 1}};
+    {2, 9, TMM__PLAN_LAST_ROUND, 1},
+    {2, 33, TMM__PLAN_WHOLE, 1},     {2, 33, TMM__PLAN_CLUSTERS, 1}, {2, 34, TMM__PLAN_REDUCE, 1},
+    {2, 34, TMM__PLAN_CLUSTERS, 1},  {2, 36, TMM__PLAN_WHOLE, 1}};
 
 /* What is asked for. */
 typedef struct request {

@@ -423,6 +423,7 @@
 #define tmm__xhalf_four        TMM_FN(half_four)
 #define tmm__xhalf_finish      TMM_FN(half_finish)
 #define tmm__xhalf_by_boxes    TMM_FN(half_by_boxes)
+#define tmm__xhalf_store_parts TMM_FN(half_store_parts)
 #define tmm__xhalf_store_rows  TMM_FN(half_store_rows)
 #define tmm__xhalf_store_boxes TMM_FN(half_store_boxes)
 #define tmm__xhalf_to_box      TMM_FN(half_to_box)
