@@ -1632,6 +1632,26 @@ TMM__DEVICE void tmm__triangle_tile(int triangle, int squares, int ratio_log2, i
     *down = ratio_log2 < 0 ? 2 * row + rest : row;
     *across = ratio_log2 > 0 ? 2 * col + rest : col;
 }
+
+/* Tiles that are no squares, nor halves of one, lie in rows, each of which has those that meet the
+   triangle. first[n]: how many are in rows before row n; behind the last one a number that no tile has. */
+enum { TMM__STAIRS = 64 };
+typedef struct tmm__stairs {
+    unsigned short first[TMM__STAIRS + 1], across; /* across: of all of C */
+} tmm__stairs;
+
+/* Finds tile number *down. */
+TMM__DEVICE void tmm__stairs_tile(const tmm__stairs *stairs, int triangle, int *down, int *across)
+{
+    const int tile = *down;
+    int row = 0;
+#pragma unroll
+    for (int more = TMM__STAIRS / 2; more > 0; more /= 2)
+        if (stairs->first[row + more] <= tile) row += more;
+    *down = row;
+    *across = triangle == TMM__LOWER ? tile - stairs->first[row]
+                                     : stairs->across - (stairs->first[row + 1] - tile);
+}
 #endif
 
 #if TMM__HOST
@@ -1651,6 +1671,31 @@ static inline tmm__tiling tmm__tile(int triangle, long long M, long long N, int 
     t.down = (squares + even) * (edge / rows), t.across = floor((squares + 1) / 2) * (edge / cols);
     return t;
 }
+
+#ifdef TMM_WITH_SYRK
+/* Are the tiles of a triangle in rows, see tmm__stairs? */
+static inline int tmm__is_stairs(int triangle, int rows, int cols)
+{
+    return triangle != 0 && rows != cols && rows != 2 * cols && cols != 2 * rows;
+}
+
+/* How many tiles there are then, and where rows begin. 0: there are too many. */
+static inline int tmm__make_stairs(tmm__stairs *stairs, int triangle, long long N, int rows,
+                                   int cols)
+{
+    const long long down = (N - 1) / rows + 1, across = (N - 1) / cols + 1;
+    long long count = 0;
+    memset(stairs, 0xff, sizeof *stairs);
+    if (down > TMM__STAIRS) return 0;
+    for (long long n = 0; n < down; n++) {
+        const long long end = (n + 1) * rows < N ? (n + 1) * rows : N;
+        stairs->first[n] = (unsigned short)count;
+        count += triangle == TMM__LOWER ? (end - 1) / cols + 1 : across - n * rows / cols;
+    }
+    stairs->first[down] = (unsigned short)count, stairs->across = (unsigned short)across;
+    return (int)count;
+}
+#endif
 
 /* A rectangle of C that has the last tiles of a triangle, `rest` or a few more, in the order of bands of
    band_rows rows. Tiles are squares, or two side by side are. tiles is 0 if there is none. */
@@ -3457,6 +3502,7 @@ static inline tmm_status tmm__blame_operand(const tmm__operands *o, tmm_status s
 #define tmm__xhalf_plain      TMM_FN(gemm__half_plain)
 #define tmm__xhalf_run_wgmma  TMM_FN(gemm__half_run_wgmma)
 #define tmm__xhalf_sum_time   TMM_FN(gemm__half_sum_time)
+#define tmm__xhalf_tile       TMM_FN(gemm__half_tile)
 #define tmm__xhalf_thin       TMM_FN(gemm__half_thin)
 #define tmm__xhalf_thin_way   TMM_FN(gemm__half_thin_way)
 #define tmm__xhalf_thin_from  TMM_FN(gemm__half_thin_from)
@@ -12053,6 +12099,7 @@ typedef struct tmm__half_job {
     int whole, rest, slices; /* items from `whole` on are slices, of the last `rest` tiles */
 #ifdef TMM_WITH_SYRK
     int triangle, squares, ratio_log2; /* of pairs of tiles, see once/triangle.cuh */
+    tmm__stairs stairs;                /* if squares is 0 */
 #endif
 } tmm__half_job;
 /* cuTensorMapEncodeTiled, which makes a map. */
@@ -12086,7 +12133,9 @@ TMM__DEVICE tmm__half_item tmm__half_find(const tmm__half_job *job, int item, in
     const unsigned slices = cut ? job->slices : 1;
     int down = band * job->band + (place - right * high), across = right;
 #ifdef TMM_WITH_SYRK
-    if (job->triangle != 0)
+    if (job->triangle != 0 && job->squares == 0)
+        tmm__stairs_tile(&job->stairs, job->triangle, &down, &across);
+    else if (job->triangle != 0)
         tmm__triangle_tile(job->triangle, job->squares, job->ratio_log2, &down, &across);
 #endif
     at.row = (down * job->cluster + rank) * job->rows, at.col = across * job->width;
@@ -19314,6 +19363,20 @@ static inline int tmm__xtensor_competes(const tmm__xproduct *p, const tmm__xkern
            tmm__xtensor_takes(p, row) == TMM_OK;
 }
 
+/* How tiles lie, those of a triangle in squares or in rows: then as many below each other. */
+static inline tmm__tiling tmm__xhalf_tile(const tmm__xproduct *p, int rows, int cols)
+{
+#ifdef TMM_WITH_SYRK
+    tmm__stairs stairs;
+    if (tmm__is_stairs(p->triangle, rows, cols)) {
+        const tmm__tiling t = {
+            (double)tmm__make_stairs(&stairs, p->triangle, p->N, rows, cols), 1, 0, 0};
+        return t;
+    }
+#endif
+    return tmm__tile(TMM__TRIANGLE(p), p->M, p->N, rows, cols);
+}
+
 /* The rectangle of C that has the last `rest` tiles, or a few more, in the order of bands of *band rows; *q:
    the product of whose C there are partial sums. Tiles, of `rows` rows, are those of a cluster. */
 static inline tmm__last_tiles tmm__xhalf_last(const tmm__xproduct *p, int rows, int cols, int rest,
@@ -19388,7 +19451,7 @@ static inline void tmm__xhalf_wgmma_try(const tmm__xproduct *p, tmm__plan *c, in
     for (int k = 0; k < (int)COUNT; k++) costs[k] = full[k] + (less[k] - full[k]) * fewer;
     if (n > 3) costs[1] *= 1.2; /* three stages are few for 336 columns: 41 us at 2304 for 36 */
     const tmm__load load = tmm__xload(p, TMM__COST_TENSOR, i->rows, cols);
-    const tmm__tiling t = tmm__tile(TMM__TRIANGLE(p), p->M, p->N, i->rows * cluster, cols);
+    const tmm__tiling t = tmm__xhalf_tile(p, i->rows * cluster, cols);
     const double tiles = t.down * t.across * p->batch,
                  most = floor(device->processors / (double)cluster);
     const double steps = ceil(p->K / 64.0);
@@ -19414,7 +19477,8 @@ static inline void tmm__xhalf_wgmma_try(const tmm__xproduct *p, tmm__plan *c, in
     const double odd = load.odd ? costs[4] * fmin(1, (double)p->N / cols) : 0;
     /* Threads store what is left of whole boxes, expected of an epilogue, not measured; or all: 4099 x 4099 x 64
        took 69 us, 134 with beta, 191 with a bias and GELU. */
-    const double left = tmm__xhalf_more(p) ? (cols % 64 != 0 ? 4000 : 0) + 3 * odd : 0;
+    const double some = (tmm__xhalf_more(p) || TMM__TRIANGLE(p)) && cols % 64 != 0 ? 4000 : 0;
+    const double left = some + (tmm__xhalf_more(p) ? 3 * odd : 0);
     /* The busiest is the first cluster, or the first of those that have a whole tile less. */
     for (int of = 0; of < 2; of++) {
         const double first = of == 0 ? 0 : fmod(whole, most);
@@ -19463,18 +19527,17 @@ static inline void tmm__xhalf_wgmma_plan(const tmm__xproduct *p, tmm__plan *c)
         /* Not if a block of a cluster had no rows, but two of them may have an odd number. A triangle is cut in
            squares, and these in two tiles at most. */
         if (i == NULL || down < cluster || (cluster == 1 && down > 1 && fmod(down, 2) == 0) ||
-            (TMM__TRIANGLE(p) &&
-             (cluster != (down > 1 ? 2 : 1) || tmm__half_ways[way][2] % 128 != 0)) ||
-            (plain && !tmm__xhalf_plain(p)))
+            (TMM__TRIANGLE(p) && cluster != (down > 1 ? 2 : 1)) || (plain && !tmm__xhalf_plain(p)))
             continue;
         const tmm__tiling t =
-            tmm__tile(TMM__TRIANGLE(p), p->M, p->N, i->rows * cluster, tmm__half_ways[way][2]);
+            tmm__xhalf_tile(p, i->rows * cluster, tmm__half_ways[way][2]);
         const double tiles = t.down * t.across * p->batch,
                      most = floor(device->processors / (double)cluster);
         const int rest = (int)fmod(tiles, most);
-        if (tiles > INT_MAX / 2 - 65536) continue; /* items are counted in 32 bits */
+        const int stairs = TMM__TRIANGLE(p) && t.squares == 0;
+        if (tiles > INT_MAX / 2 - 65536 || tiles == 0) continue; /* items are counted in 32 bits */
         for (int s = 0; s < (int)(sizeof slices / sizeof *slices); s++) {
-            if (s > 0 && (!cuts || slices[s] * 4 > steps || plain)) break;
+            if (s > 0 && (!cuts || slices[s] * 4 > steps || plain || stairs)) break;
             if (s == 0 || tiles * slices[s] <= 4 * most)
                 tmm__xhalf_wgmma_try(p, c, way, apart, copies, 0, slices[s]);
             if (s > 0 && tiles > most && rest > 0 && p->batch == 1 && rest * slices[s] <= 4 * most)
@@ -19659,8 +19722,10 @@ static inline tmm_status tmm__xhalf_run_wgmma(const tmm__xproduct *given, const 
     job.steps = (int)((p->K + 63) / 64);
 #ifdef TMM_WITH_SYRK
     if (p->triangle != 0) {
-        const tmm__tiling t =
-            tmm__tile(p->triangle, p->M, p->N, job.rows * job.cluster, plan->tile_n);
+        const tmm__tiling t = tmm__xhalf_tile(p, job.rows * job.cluster, plan->tile_n);
+        if (t.squares == 0)
+            (void)tmm__make_stairs(&job.stairs, p->triangle, p->N, job.rows * job.cluster,
+                                   plan->tile_n);
         job.pairs_down = (int)t.down, job.across = (int)t.across;
         job.triangle = p->triangle, job.squares = t.squares, job.ratio_log2 = t.ratio_log2;
     }

@@ -69,7 +69,9 @@ static const struct {
     {2, 9, TMM__PLAN_WHOLE, 1},      {2, 9, TMM__PLAN_REDUCE, 1},   {2, 8, TMM__PLAN_LAST_ROUND, 1},
     {2, 9, TMM__PLAN_LAST_ROUND, 1},
     {2, 33, TMM__PLAN_WHOLE, 1},     {2, 33, TMM__PLAN_CLUSTERS, 1}, {2, 34, TMM__PLAN_REDUCE, 1},
-    {2, 34, TMM__PLAN_CLUSTERS, 1},  {2, 36, TMM__PLAN_WHOLE, 1}};
+    {2, 34, TMM__PLAN_CLUSTERS, 1},  {2, 36, TMM__PLAN_WHOLE, 1},
+    {2, 10, TMM__PLAN_WHOLE, 1},     {2, 14, TMM__PLAN_WHOLE, 1},    {2, 15, TMM__PLAN_WHOLE, 1},
+    {2, 16, TMM__PLAN_WHOLE, 1}};
 
 /* What is asked for. */
 typedef struct request {
@@ -169,17 +171,23 @@ static __global__ void find_items(tmm__half_job job, int cols, int *times, int a
 static void test_items(void)
 {
     enum { ROOM = 64 * 64 };
+    static const int widths[] = {128, 256, 160, 192, 208, 224};
     static int times[ROOM];
     int *device = NULL, wrong = cudaMalloc((void **)&device, sizeof times) != cudaSuccess;
     int rectangles = 0;
-    for (int n = 0; n < 60 && !wrong; n++) {
-        const int cols = n % 2 ? 256 : 128, N = n < 4 ? 100 + 300 * n : 1 + (int)random_below(4000);
+    for (int n = 0; n < 120 && !wrong; n++) {
+        const int cols = n < 60 ? widths[n % 2] : widths[2 + n / 4 % 4], stairs = n >= 60; /* see there */
+        const int N = n < 4 ? 100 + 300 * n : 1 + (int)random_below(4000);
         tmm__half_job job;
         memset(&job, 0, sizeof job);
         job.cluster = N > 128 ? 2 : 1, job.band = 8, job.rows = 128, job.width = cols;
         const int rows = 128 * job.cluster, across = (N - 1) / cols + 1;
         job.M = job.N = N, job.triangle = n / 2 % 2 ? TMM__UPPER : TMM__LOWER;
-        const tmm__tiling t = tmm__tile(job.triangle, N, N, rows, cols);
+        tmm__tiling t = tmm__tile(job.triangle, N, N, rows, cols);
+        wrong += tmm__is_stairs(job.triangle, rows, cols) != stairs;
+        if (stairs)
+            t.down = tmm__make_stairs(&job.stairs, job.triangle, N, rows, cols), t.across = 1,
+            t.squares = t.ratio_log2 = 0;
         job.pairs_down = (int)t.down, job.across = (int)t.across;
         job.squares = t.squares, job.ratio_log2 = t.ratio_log2;
         const int tiles = job.pairs_down * job.across, sliced = n % 6 == 0;
@@ -187,7 +195,7 @@ static void test_items(void)
         job.whole = sliced ? 0 : INT_MAX, job.rest = tiles;
         /* The last ones in slices, a rectangle which must lie within the triangle. */
         tmm__last_tiles last = {0, 0, 0, 0, 0};
-        if (n % 3 && job.cluster == 2) {
+        if (n % 3 && job.cluster == 2 && !stairs) {
             const int rest = 1 + (int)random_below(40), lower = job.triangle == TMM__LOWER;
             last = tmm__last_of_triangle(&t, job.triangle, N, rows, 8, rest);
             wrong += last.tiles > 0 && last.tiles < rest;
@@ -206,11 +214,16 @@ static void test_items(void)
                 /* Of the square that the tile is in. */
                 const int edge = rows > cols ? rows : cols;
                 const int row = down * 128 / edge, square = col * cols / edge;
-                const int asked = job.triangle == TMM__LOWER ? square <= row : row <= square;
+                const int pair = down * 128 / rows * rows, end = pair + rows < N ? pair + rows : N;
+                const int meets = job.triangle == TMM__LOWER ? col * cols < end
+                                                             : (col + 1) * cols > pair;
+                const int asked = stairs                          ? meets
+                                  : job.triangle == TMM__LOWER ? square <= row
+                                                                   : row <= square;
                 const int in_last = down * 128 >= last.row && down * 128 < last.row + last.rows &&
                                     col * cols >= last.col && col * cols < last.col + last.cols;
                 const int all = sliced                           ? 3 | 3 << 8 | 4 << 16 | 6 << 24
-                                : n % 3 == 0 || job.cluster == 1 ? 3 | 3 << 8
+                                : n % 3 == 0 || job.cluster == 1 || stairs ? 3 | 3 << 8
                                 : in_last                        ? 3 | 2 << 16 | 1 << 24
                                                                  : 3;
                 wrong += times[down * across + col] != asked * all;

@@ -97,6 +97,20 @@ static inline int tmm__xtensor_competes(const tmm__xproduct *p, const tmm__xkern
            tmm__xtensor_takes(p, row) == TMM_OK;
 }
 
+/* How tiles lie, those of a triangle in squares or in rows: then as many below each other. */
+static inline tmm__tiling tmm__xhalf_tile(const tmm__xproduct *p, int rows, int cols)
+{
+#ifdef TMM_WITH_SYRK
+    tmm__stairs stairs;
+    if (tmm__is_stairs(p->triangle, rows, cols)) {
+        const tmm__tiling t = {
+            (double)tmm__make_stairs(&stairs, p->triangle, p->N, rows, cols), 1, 0, 0};
+        return t;
+    }
+#endif
+    return tmm__tile(TMM__TRIANGLE(p), p->M, p->N, rows, cols);
+}
+
 /* The rectangle of C that has the last `rest` tiles, or a few more, in the order of bands of *band rows; *q:
    the product of whose C there are partial sums. Tiles, of `rows` rows, are those of a cluster. */
 static inline tmm__last_tiles tmm__xhalf_last(const tmm__xproduct *p, int rows, int cols, int rest,
@@ -171,7 +185,7 @@ static inline void tmm__xhalf_wgmma_try(const tmm__xproduct *p, tmm__plan *c, in
     for (int k = 0; k < (int)COUNT; k++) costs[k] = full[k] + (less[k] - full[k]) * fewer;
     if (n > 3) costs[1] *= 1.2; /* three stages are few for 336 columns: 41 us at 2304 for 36 */
     const tmm__load load = tmm__xload(p, TMM__COST_TENSOR, i->rows, cols);
-    const tmm__tiling t = tmm__tile(TMM__TRIANGLE(p), p->M, p->N, i->rows * cluster, cols);
+    const tmm__tiling t = tmm__xhalf_tile(p, i->rows * cluster, cols);
     const double tiles = t.down * t.across * p->batch,
                  most = floor(device->processors / (double)cluster);
     const double steps = ceil(p->K / 64.0);
@@ -197,7 +211,8 @@ static inline void tmm__xhalf_wgmma_try(const tmm__xproduct *p, tmm__plan *c, in
     const double odd = load.odd ? costs[4] * fmin(1, (double)p->N / cols) : 0;
     /* Threads store what is left of whole boxes, expected of an epilogue, not measured; or all: 4099 x 4099 x 64
        took 69 us, 134 with beta, 191 with a bias and GELU. */
-    const double left = tmm__xhalf_more(p) ? (cols % 64 != 0 ? 4000 : 0) + 3 * odd : 0;
+    const double some = (tmm__xhalf_more(p) || TMM__TRIANGLE(p)) && cols % 64 != 0 ? 4000 : 0;
+    const double left = some + (tmm__xhalf_more(p) ? 3 * odd : 0);
     /* The busiest is the first cluster, or the first of those that have a whole tile less. */
     for (int of = 0; of < 2; of++) {
         const double first = of == 0 ? 0 : fmod(whole, most);
@@ -246,18 +261,17 @@ static inline void tmm__xhalf_wgmma_plan(const tmm__xproduct *p, tmm__plan *c)
         /* Not if a block of a cluster had no rows, but two of them may have an odd number. A triangle is cut in
            squares, and these in two tiles at most. */
         if (i == NULL || down < cluster || (cluster == 1 && down > 1 && fmod(down, 2) == 0) ||
-            (TMM__TRIANGLE(p) &&
-             (cluster != (down > 1 ? 2 : 1) || tmm__half_ways[way][2] % 128 != 0)) ||
-            (plain && !tmm__xhalf_plain(p)))
+            (TMM__TRIANGLE(p) && cluster != (down > 1 ? 2 : 1)) || (plain && !tmm__xhalf_plain(p)))
             continue;
         const tmm__tiling t =
-            tmm__tile(TMM__TRIANGLE(p), p->M, p->N, i->rows * cluster, tmm__half_ways[way][2]);
+            tmm__xhalf_tile(p, i->rows * cluster, tmm__half_ways[way][2]);
         const double tiles = t.down * t.across * p->batch,
                      most = floor(device->processors / (double)cluster);
         const int rest = (int)fmod(tiles, most);
-        if (tiles > INT_MAX / 2 - 65536) continue; /* items are counted in 32 bits */
+        const int stairs = TMM__TRIANGLE(p) && t.squares == 0;
+        if (tiles > INT_MAX / 2 - 65536 || tiles == 0) continue; /* items are counted in 32 bits */
         for (int s = 0; s < (int)(sizeof slices / sizeof *slices); s++) {
-            if (s > 0 && (!cuts || slices[s] * 4 > steps || plain)) break;
+            if (s > 0 && (!cuts || slices[s] * 4 > steps || plain || stairs)) break;
             if (s == 0 || tiles * slices[s] <= 4 * most)
                 tmm__xhalf_wgmma_try(p, c, way, apart, copies, 0, slices[s]);
             if (s > 0 && tiles > most && rest > 0 && p->batch == 1 && rest * slices[s] <= 4 * most)
@@ -442,8 +456,10 @@ static inline tmm_status tmm__xhalf_run_wgmma(const tmm__xproduct *given, const 
     job.steps = (int)((p->K + 63) / 64);
 #ifdef TMM_WITH_SYRK
     if (p->triangle != 0) {
-        const tmm__tiling t =
-            tmm__tile(p->triangle, p->M, p->N, job.rows * job.cluster, plan->tile_n);
+        const tmm__tiling t = tmm__xhalf_tile(p, job.rows * job.cluster, plan->tile_n);
+        if (t.squares == 0)
+            (void)tmm__make_stairs(&job.stairs, p->triangle, p->N, job.rows * job.cluster,
+                                   plan->tile_n);
         job.pairs_down = (int)t.down, job.across = (int)t.across;
         job.triangle = p->triangle, job.squares = t.squares, job.ratio_log2 = t.ratio_log2;
     }

@@ -53,6 +53,7 @@ typedef struct tmm__half_job {
     int whole, rest, slices; /* items from `whole` on are slices, of the last `rest` tiles */
 #ifdef TMM_WITH_SYRK
     int triangle, squares, ratio_log2; /* of pairs of tiles, see once/triangle.cuh */
+    tmm__stairs stairs;                /* if squares is 0 */
 #endif
 } tmm__half_job;
 /* cuTensorMapEncodeTiled, which makes a map. */
@@ -86,7 +87,9 @@ TMM__DEVICE tmm__half_item tmm__half_find(const tmm__half_job *job, int item, in
     const unsigned slices = cut ? job->slices : 1;
     int down = band * job->band + (place - right * high), across = right;
 #ifdef TMM_WITH_SYRK
-    if (job->triangle != 0)
+    if (job->triangle != 0 && job->squares == 0)
+        tmm__stairs_tile(&job->stairs, job->triangle, &down, &across);
+    else if (job->triangle != 0)
         tmm__triangle_tile(job->triangle, job->squares, job->ratio_log2, &down, &across);
 #endif
     at.row = (down * job->cluster + rank) * job->rows, at.col = across * job->width;
