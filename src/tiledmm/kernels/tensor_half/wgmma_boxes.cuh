@@ -187,25 +187,34 @@ TMM__DEVICE int tmm__xhalf_terms(const tmm__after *after)
 #endif
 
 #ifdef TMM_WITH_SYRK
-/* Stores 16 x 32 sums that the diagonal crosses, by threads. x: rows `row` and + 8 of a lane, pairs of
-   columns, 8 apart, from `col` on. */
-TMM__DEVICE void tmm__xhalf_diagonal(const tmm__half_job *job, TMM_OUT *C, const float *x, int row,
-                                     int col)
+/* Stores what the triangle has of alpha sum: 16 rows by a warp, pairs of columns straight from registers. By boxes
+   and a part by threads, in a loop, the 36 tiles of 1024 took longer than all 64 of C. */
+TMM__DEVICE void tmm__xhalf_diagonal(const tmm__half_job *job, TMM_OUT *C, const float *sum,
+                                     const tmm__half_item *at, int warp, const int cols)
 {
+    const float alpha = job->alpha;
+    const int row = at->row + warp * 16 + threadIdx.x % 32 / 4, col = at->col + threadIdx.x % 4 * 2;
+    const int end = (int)min(job->N, (long long)at->col + job->width);
+    TMM_OUT *line[2];
+    int begin[2];     /* of a lane's row, from its first column on, */
+    unsigned many[2]; /* so many columns are stored */
 #pragma unroll
-    for (int i = 0; i < 16; i += 2) {
-        const int r = row + i / 2 % 2 * 8, c = col + i / 4 * 8;
-        TMM_OUT *to = C + r * job->ldc + c;
-        const bool exist = r < job->M && c < job->N;
-        const bool first = exist && tmm__in_triangle(job->triangle, r, c);
-        const bool second = exist && tmm__in_triangle(job->triangle, r, c + 1);
-        const tmm__xouts2 two = {{(TMM_OUT)x[i], (TMM_OUT)x[i + 1]}};
-        if (first && second)
-            *(tmm__xouts2 *)to = two;
-        else if (first)
-            to[0] = two.v[0];
-        else if (second)
-            to[1] = two.v[1];
+    for (int i = 0; i < 2; i++) {
+        const int r = row + i * 8, from = job->triangle == TMM__LOWER ? at->col : max(r, at->col);
+        const int to = r >= job->M ? 0 : job->triangle == TMM__LOWER ? min(end, r + 1) : end;
+        line[i] = C + at->product * job->batchC + r * job->ldc + col;
+        begin[i] = col - from, many[i] = max(to - from, 0);
+    }
+#pragma unroll
+    for (int i = 0; i < cols / 4; i++) {
+        TMM_OUT *to = line[i % 2] + i / 2 * 8;
+        const unsigned place = begin[i % 2] + i / 2 * 8;
+        const bool first = place < many[i % 2], second = place + 1 < many[i % 2];
+        const tmm__xouts2 two = {{(TMM_OUT)__fmaf_rn(alpha, sum[2 * i], 0.0f),
+                                  (TMM_OUT)__fmaf_rn(alpha, sum[2 * i + 1], 0.0f)}};
+        if (first && second) *(tmm__xouts2 *)to = two;
+        if (first && !second) to[0] = two.v[0];
+        if (second && !first) to[1] = two.v[1];
     }
 }
 #endif
@@ -280,9 +289,6 @@ TMM__DEVICE void tmm__xhalf_more_way(const tmm__half_map *map, const tmm__half_j
 #endif
     if (last > job->N) last = (int)job->N;
     if (row >= job->M) last = 0;
-#ifdef TMM_WITH_SYRK
-    if (job->triangle == TMM__LOWER && last > row + 16) last = row + 16;
-#endif
     if (threadIdx.x % 32 == 0) TMM__HALF_BOXES_WAIT(0);
     __syncwarp();
     if (at->col < last && terms < 0 && (job->beta != 0 || of_D))
@@ -314,14 +320,6 @@ TMM__DEVICE void tmm__xhalf_more_way(const tmm__half_map *map, const tmm__half_j
 #pragma unroll
             for (int j = 0; j < 16; j++)
                 x[j] = __fmaf_rn(alpha, sum[p * 16 + j], bias[j / 4 * 2 + j % 2]);
-#ifdef TMM_WITH_SYRK
-            if (terms < 0 && ((job->triangle == TMM__LOWER && first + PART - 1 > row) ||
-                              (job->triangle == TMM__UPPER && first < row + 15))) {
-                tmm__xhalf_diagonal(job, C + product * job->batchC, x, row + lane / 4,
-                                    here + lane % 4 * 2);
-                continue;
-            }
-#endif
             if (beta != 0) tmm__xhalf_add(x, beta, box, half);
 #ifdef TMM_WITH_EPILOGUE
             if (job->after.active) {
@@ -390,10 +388,11 @@ TMM__DEVICE void tmm__xhalf_ask(const TMM_OUT *X, long long ld, const tmm__half_
     }
 }
 
-/* How a tile is stored: by threads, or by TMA, as alpha sum or as more than that. TMA leaves out rows
+/* How a tile is stored: by threads, or by TMA, as alpha sum or as more than that; one that the diagonal crosses,
+   without more. TMA leaves out rows
    beyond M, but of columns beyond N whole 16 bytes alone. */
 #ifndef TMM__HALF_ONCE
-enum { TMM__HALF_BY_THREADS, TMM__HALF_BY_BOXES, TMM__HALF_MORE };
+enum { TMM__HALF_BY_THREADS, TMM__HALF_BY_BOXES, TMM__HALF_MORE, TMM__HALF_DIAGONAL };
 #endif
 TMM__DEVICE int tmm__xhalf_by_boxes(const tmm__half_job *job, const tmm__half_item *at,
                                     const int cols)
@@ -423,7 +422,7 @@ TMM__DEVICE int tmm__xhalf_by_boxes(const tmm__half_job *job, const tmm__half_it
 #ifdef TMM_WITH_SYRK
     if ((job->triangle == TMM__LOWER && at->col + cols - 1 > at->row) ||
         (job->triangle == TMM__UPPER && at->col < at->row + 127))
-        return way == TMM__HALF_BY_BOXES ? TMM__HALF_MORE : TMM__HALF_BY_THREADS;
+        return way == TMM__HALF_BY_BOXES ? TMM__HALF_DIAGONAL : TMM__HALF_BY_THREADS;
 #endif
     return way;
 }
