@@ -3684,6 +3684,7 @@ static inline tmm_status tmm__blame_operand(const tmm__operands *o, tmm_status s
 #define tmm__xsyrk              TMM_FN(syrk)
 #define tmm__xsyrk_batched_with TMM_FN(syrk_batched_with)
 #define tmm__xsyrk_begin        TMM_FN(syrk__begin)
+#define tmm__xsyrk_whole        TMM_FN(syrk__whole)
 #define tmm__xsyrk_choice       TMM_FN(syrk__choice)
 #define tmm__xsyrk_cpu          TMM_FN(syrk_cpu)
 #define tmm__xsyrk_mirror       TMM_FN(syrk_mirror)
@@ -3779,6 +3780,7 @@ static inline tmm_status tmm__blame_operand(const tmm__operands *o, tmm_status s
 #define tmm__xhalf_from_lane   TMM_FN(half_from_lane)
 #define tmm__xhalf_terms       TMM_FN(half_terms)
 #define tmm__xhalf_activate    TMM_FN(half_activate)
+#define tmm__xhalf_active_way  TMM_FN(half_active_way)
 #define tmm__xhalf_more_way    TMM_FN(half_more_way)
 #define tmm__xhalf_more_boxes  TMM_FN(half_more_boxes)
 #define tmm__xhalf_diagonal    TMM_FN(half_diagonal)
@@ -12847,25 +12849,79 @@ TMM__DEVICE void tmm__xhalf_load_biases(tmm__xhalf_biases *biases, const tmm__ha
 #endif
 }
 
-/* Stores by TMA what is more than alpha sum: 64 columns after 64, each moved to the place of the first, so
-   that there is little code, without branches that choose a place. C has been read before it is written,
-   since what is written is made of it. `sum` and `biases` are lost. `terms`: of the activation, where nothing
-   but it and biases is asked for; else -1. */
+#ifdef TMM_WITH_EPILOGUE
+/* Stores by TMA alpha sum with biases and an activation by polynomials of `terms`, and no more: 128 columns after
+   128, if a tile has whole ones, each moved to the place of the first, so that there is little code. Without
+   branches for what is asked for, 32 sums of a thread are under way at once: with them 64 columns took a third
+   longer. `sum` and `biases` are lost. */
+TMM__DEVICE void tmm__xhalf_active_way(const tmm__half_map *map, const tmm__half_job *job,
+                                       unsigned own, float *sum, const tmm__half_item *at, int warp,
+                                       tmm__xhalf_biases *biases, const int cols, const int terms,
+                                       float alpha)
+{
+    enum { PART = 128 / sizeof(TMM_OUT) };
+    const int wide = cols % 128 == 0 ? 128 : 64;
+    int row = at->row + warp * 16;
+    const int last = row < job->M ? (int)min(job->N, (long long)at->col + cols) : 0;
+    if (threadIdx.x % 32 == 0) TMM__HALF_BOXES_WAIT(0);
+#pragma unroll 1
+    for (int col = at->col; col < last; col += wide) {
+        int lane = threadIdx.x % 32, product = at->product;
+        TMM__HIDE(lane);
+        TMM__HIDE(row);
+        TMM__HIDE(product); /* or what follows from them is kept in registers through the loop */
+#pragma unroll
+        for (int h = 0; h < wide / 64; h++) {
+            const int first = col + h * 64;
+            float *x = &sum[h * 32], bias[16];
+            if (first >= last) break;
+#pragma unroll
+            for (int i = 0; i < 8; i++)
+                tmm__xhalf_from_lane(&bias[2 * i], biases->pairs[h], 4 * i + lane % 4);
+#pragma unroll
+            for (int j = 0; j < 32; j++) x[j] = __fmaf_rn(alpha, x[j], bias[j / 4 * 2 + j % 2]);
+            tmm__xhalf_activate(&job->after, x, terms);
+            tmm__xhalf_activate(&job->after, x + 16, terms);
+#pragma unroll
+            for (int n = 0; n < 64 / PART; n++) {
+                const unsigned box = own + (first / PART + n) % 2 * 2048;
+                if (lane == 0) TMM__HALF_BOXES_WAIT(1); /* this box has been read */
+                __syncwarp();
+#pragma unroll
+                for (int i = 0; i < PART / 2; i += 16)
+                    tmm__xhalf_to_box(box + (tmm__xhalf_box_place(lane) ^ i * 4),
+                                      &x[(n * 16 + i) % 32]);
+                tmm__xhalf_send_box(map, box, row, first + n * PART, product);
+            }
+        }
+#pragma unroll
+        for (int i = 0; i < (cols - wide) / 2; i++) sum[i] = sum[i + wide / 2];
+#pragma unroll
+        for (int i = 0; i < (cols - wide) / 64; i++)
+#pragma unroll
+            for (int j = 0; j < (int)sizeof(TMM_OUT) / 2; j++)
+                biases->pairs[i][j] = biases->pairs[i + wide / 64][j];
+    }
+}
+#endif
+
+/* Stores by TMA whatever is more than alpha sum: 64 columns after 64. C has been read before it is written,
+   since what is written is made of it. */
 TMM__DEVICE void tmm__xhalf_more_way(const tmm__half_map *map, const tmm__half_job *job, TMM_OUT *C,
                                      unsigned own, float *sum, const tmm__half_item *at, int warp,
-                                     tmm__xhalf_biases *biases, const int cols, const int terms)
+                                     tmm__xhalf_biases *biases, const int cols)
 {
     enum { WIDE = sizeof(TMM_OUT) == 4, PART = WIDE ? 32 : 64 };
     int row = at->row + warp * 16, last = at->col + TMM__HALF_WHOLE(job, cols);
     bool of_D = false;
 #ifdef TMM_WITH_EPILOGUE
-    of_D = terms < 0 && job->after.active && job->after.D != NULL;
+    of_D = job->after.active && job->after.D != NULL;
 #endif
     if (last > job->N) last = (int)job->N;
     if (row >= job->M) last = 0;
     if (threadIdx.x % 32 == 0) TMM__HALF_BOXES_WAIT(0);
     __syncwarp();
-    if (at->col < last && terms < 0 && (job->beta != 0 || of_D))
+    if (at->col < last && (job->beta != 0 || of_D))
         tmm__xhalf_ask_piece(job, C, at->product, row, at->col, of_D, own, 0);
 #pragma unroll 1
     for (int col = at->col; col < last; col += 64) {
@@ -12873,8 +12929,7 @@ TMM__DEVICE void tmm__xhalf_more_way(const tmm__half_map *map, const tmm__half_j
         TMM__HIDE(lane);
         TMM__HIDE(row);
         TMM__HIDE(product); /* or what follows from them is kept in registers through the loop */
-        const float alpha = job->alpha, beta = terms < 0 ? job->beta : 0,
-                    zero = beta == 0 ? 0.0f : -0.0f;
+        const float alpha = job->alpha, beta = job->beta, zero = beta == 0 ? 0.0f : -0.0f;
         const bool asks = beta != 0 || of_D;
 #pragma unroll
         for (int p = 0; p < 2; p++) {
@@ -12901,8 +12956,7 @@ TMM__DEVICE void tmm__xhalf_more_way(const tmm__half_map *map, const tmm__half_j
 #pragma unroll
                     for (int j = 0; j < 16; j++) x[j] += (float)biases->rows[j / 2 % 2];
                 }
-                tmm__xhalf_activate(&job->after, x,
-                                    terms < 0 ? tmm__xhalf_terms(&job->after) : terms);
+                tmm__xhalf_activate(&job->after, x, tmm__xhalf_terms(&job->after));
             }
             if (of_D) tmm__xhalf_add(x, job->after.gamma_float, box, half);
 #endif
@@ -12934,18 +12988,26 @@ TMM__DEVICE void tmm__xhalf_more_boxes(const tmm__half_map *map, const tmm__half
                                        tmm__xhalf_biases *biases, const int cols)
 {
 #ifdef TMM_WITH_EPILOGUE
-    if (job->after.active && job->beta == 0 && job->after.D == NULL) {
+    /* Not where threads store a rest of columns. A bias of rows comes first, so that loops need not ask. */
+    if (job->after.active && job->beta == 0 && job->after.D == NULL && job->width == cols) {
         const int terms = tmm__xhalf_terms(&job->after);
+        float alpha = job->alpha;
+        if (job->after.row_bias != NULL) {
+#pragma unroll
+            for (int i = 0; i < cols / 2; i++)
+                sum[i] = __fmaf_rn(alpha, sum[i], (float)biases->rows[i / 2 % 2]);
+            alpha = 1;
+        }
         if (terms == 0)
-            tmm__xhalf_more_way(map, job, C, own, sum, at, warp, biases, cols, 0);
+            tmm__xhalf_active_way(map, job, own, sum, at, warp, biases, cols, 0, alpha);
         else if (terms == 2)
-            tmm__xhalf_more_way(map, job, C, own, sum, at, warp, biases, cols, 2);
+            tmm__xhalf_active_way(map, job, own, sum, at, warp, biases, cols, 2, alpha);
         else
-            tmm__xhalf_more_way(map, job, C, own, sum, at, warp, biases, cols, TMM__TERMS);
+            tmm__xhalf_active_way(map, job, own, sum, at, warp, biases, cols, TMM__TERMS, alpha);
         return;
     }
 #endif
-    tmm__xhalf_more_way(map, job, C, own, sum, at, warp, biases, cols, -1);
+    tmm__xhalf_more_way(map, job, C, own, sum, at, warp, biases, cols);
 }
 
 /* Asks L2 for the lines of X, C or D, that a warp will read when it stores 16 rows from `row` on: a tile
@@ -13227,9 +13289,10 @@ typedef struct tmm__half_thin_job {
     int words;                /* bytes that go from memory to stages at once; 0: through slots */
     int items, sums_at;       /* tiles, times slices; where sums are kept */
 #ifdef TMM_WITH_SYRK
-    int triangle, squares, ratio_log2; /* of tiles, see once/triangle.cuh: then op(B) is the large one */
+    int triangle, squares,
+        ratio_log2; /* of tiles, see once/triangle.cuh: then op(B) is the large one */
 #endif
-    int stage, stages;        /* bytes of a stage */
+    int stage, stages; /* bytes of a stage */
 } tmm__half_thin_job;
 
 /* Where a warp is: in the ring of stages, with the parity of its barriers, and in the product. */
@@ -19374,8 +19437,8 @@ static inline tmm__tiling tmm__xhalf_tile(const tmm__xproduct *p, int rows, int 
 #ifdef TMM_WITH_SYRK
     tmm__stairs stairs;
     if (tmm__is_stairs(p->triangle, rows, cols)) {
-        const tmm__tiling t = {
-            (double)tmm__make_stairs(&stairs, p->triangle, p->N, rows, cols), 1, 0, 0};
+        const tmm__tiling t = {(double)tmm__make_stairs(&stairs, p->triangle, p->N, rows, cols), 1,
+                               0, 0};
         return t;
     }
 #endif
@@ -19482,8 +19545,7 @@ static inline void tmm__xhalf_wgmma_try(const tmm__xproduct *p, tmm__plan *c, in
     const double odd = load.odd ? costs[4] * fmin(1, (double)p->N / cols) : 0;
     /* Threads store what is left of whole boxes, expected of an epilogue, not measured; or all: 4099 x 4099 x 64
        took 69 us, 134 with beta, 191 with a bias and GELU. */
-    const double some = (tmm__xhalf_more(p) || TMM__TRIANGLE(p)) && cols % 64 != 0 ? 4000 : 0;
-    const double left = some + (tmm__xhalf_more(p) ? 3 * odd : 0);
+    const double left = tmm__xhalf_more(p) ? (cols % 64 != 0 ? 4000 : 0) + 3 * odd : 0;
     /* The busiest is the first cluster, or the first of those that have a whole tile less. */
     for (int of = 0; of < 2; of++) {
         const double first = of == 0 ? 0 : fmod(whole, most);
@@ -19534,8 +19596,7 @@ static inline void tmm__xhalf_wgmma_plan(const tmm__xproduct *p, tmm__plan *c)
         if (i == NULL || down < cluster || (cluster == 1 && down > 1 && fmod(down, 2) == 0) ||
             (TMM__TRIANGLE(p) && cluster != (down > 1 ? 2 : 1)) || (plain && !tmm__xhalf_plain(p)))
             continue;
-        const tmm__tiling t =
-            tmm__xhalf_tile(p, i->rows * cluster, tmm__half_ways[way][2]);
+        const tmm__tiling t = tmm__xhalf_tile(p, i->rows * cluster, tmm__half_ways[way][2]);
         const double tiles = t.down * t.across * p->batch,
                      most = floor(device->processors / (double)cluster);
         const int rest = (int)fmod(tiles, most);
@@ -19824,7 +19885,7 @@ typedef struct tmm__xhalf__thin {
 /* What all ways of a product have in common. */
 typedef struct tmm__xhalf__thins {
     double thin, large, steps, batch, processors; /* lines, steps of 64 k */
-    double squares;      /* of 128 x 128 in a triangle; 0: all of C */
+    double squares;                               /* of 128 x 128 in a triangle; 0: all of C */
     double memory;                                /* nanoseconds of it, */
     int from_memory;                              /* if L2 does not hold all */
     int apart[2];     /* of the large operand and of the thin one: tmm__xhalf_apart */
@@ -19891,7 +19952,8 @@ static inline int tmm__xhalf_thin_way(const tmm__xhalf__thins *p, int n, tmm__xh
     w->fit = w->on_one * (w->size > 1 ? p->clusters[w->size] : p->processors);
     if (p->squares > 0 && (w->cols == 16 || n % 2 != 0)) return 0;
     const double each = p->thin > w->cols ? ceil(p->thin / w->cols) * p->batch : p->batch;
-    w->tiles = p->squares > 0 ? p->squares * (128 / w->cols) * p->batch : ceil(p->large / 128) * each;
+    w->tiles =
+        p->squares > 0 ? p->squares * (128 / w->cols) * p->batch : ceil(p->large / 128) * each;
     w->slices = w->parts == 0 ? (int)fmin(w->fit / w->tiles, 64) : w->parts / w->size;
     w->parts = w->slices * w->size;
     if (w->slices < 1 || w->fit < 1 || (many && w->slices < 2)) return 0;
@@ -20070,8 +20132,7 @@ static inline tmm_status tmm__xhalf_thin(tmm__xproduct *p, const tmm__plan *plan
     long long down = ((plan->turned ? p->M : p->N) - 1) / high + 1;
 #ifdef TMM_WITH_SYRK
     if (p->triangle != 0) {
-        const tmm__tiling t =
-            tmm__tile(p->triangle, p->M, p->N, cols, (int)TMM__HALF_THIN_LINES);
+        const tmm__tiling t = tmm__tile(p->triangle, p->M, p->N, cols, (int)TMM__HALF_THIN_LINES);
         down = (int)t.down, job.across = (int)t.across;
         job.triangle = p->triangle, job.squares = t.squares, job.ratio_log2 = t.ratio_log2;
     }
@@ -23534,6 +23595,25 @@ static inline tmm_kernel tmm__xsyrk_choice(tmm_kernel kernel, const tmm__xproduc
     return competes ? by_tiles : kernel;
 }
 
+/* TMM_BOTH: is all of C, as any product, faster than a triangle and KERNEL MIRROR? Only by wgmma, with k divided
+   alike for all tiles: then both halves are equal, since a b is b a and the order of k is the same. */
+static inline int tmm__xsyrk_whole(const tmm__xproduct *p, long long batch)
+{
+#if TMM__HALF_TENSOR
+    const tmm__gpu *gpu = &tmm__current_device()->gpu;
+    const double mirror = gpu->launch + 2.0 * p->N * p->N * batch * sizeof(TMM_OUT) / gpu->memory;
+    tmm__xproduct all = *p;
+    all.triangle = 0;
+    const tmm__plan half = *tmm__xknown_plan(TMM_TENSOR, p, batch);
+    const tmm__plan *whole = tmm__xknown_plan(TMM_TENSOR, &all, batch);
+    return (TMM_SUM)p->beta == 0 && whole->instance >= (int)TMM__HALF_WGMMA_FIRST &&
+           whole->cut != TMM__PLAN_LAST_ROUND && whole->time < half.time + mirror;
+#else
+    (void)p, (void)batch;
+    return 0;
+#endif
+}
+
 /* The checks of all forms, and the product. */
 static inline tmm_status tmm__xsyrk_begin(tmm__operands *o, tmm__xproduct *p, tmm_fill fill,
                                           long long batch)
@@ -23592,6 +23672,8 @@ TMM_API tmm_status tmm__xsyrk_batched_with(tmm_kernel kernel, tmm_fill fill, tmm
     if (!chooses) status = tmm__xtakes(kernel, &p);
     if (status == TMM_OK && N > 0 && batch > 0) {
         if (chooses) kernel = tmm__xsyrk_choice(kernel, &p, batch);
+        if (chooses && fill == TMM_BOTH && kernel == TMM_TENSOR && tmm__xsyrk_whole(&p, batch))
+            p.triangle = 0, fill = TMM_LOWER; /* nothing is to be mirrored */
         status = tmm__xhas_triangles(kernel) ? tmm__xbatch(kernel, &p, batch)
                                              : tmm__xstrips(kernel, &p, batch);
         const tmm__xmatrices all = {C, ldc, strideC};

@@ -55,23 +55,28 @@ static long long random_below(long long n)
    and no clusters. Clusters and wgmma are for sm_90. */
 static const struct {
     int bytes, instance, cut, sm_90;
-} plans[] = {
-    {4, 0, TMM__PLAN_WHOLE, 0},      {4, 0, TMM__PLAN_SLICES, 0},   {4, 0, TMM__PLAN_EVEN, 0},
-    {4, 0, TMM__PLAN_REDUCE, 0},     {4, 0, TMM__PLAN_CLUSTERS, 1}, {4, 1, TMM__PLAN_WHOLE, 0},
-    {4, 1, TMM__PLAN_SLICES, 0},     {4, 1, TMM__PLAN_EVEN, 0},     {4, 2, TMM__PLAN_WHOLE, 0},
-    {4, 2, TMM__PLAN_SLICES, 0},     {4, 2, TMM__PLAN_EVEN, 0}, /* packed; of double from 8 on */
-    {8, 0, TMM__PLAN_WHOLE, 0},      {8, 1, TMM__PLAN_WHOLE, 0},    {8, 2, TMM__PLAN_WHOLE, 0},
-    {8, 3, TMM__PLAN_WHOLE, 0},      {8, 7, TMM__PLAN_WHOLE, 0},    {8, 8, TMM__PLAN_WHOLE, 0},
-    {8, 9, TMM__PLAN_WHOLE, 0},      {8, 0, TMM__PLAN_EVEN, 0},     {8, 1, TMM__PLAN_SLICES, 0},
-    {8, 1, TMM__PLAN_REDUCE, 0},     {8, 3, TMM__PLAN_REDUCE, 0},   {8, 3, TMM__PLAN_CLUSTERS, 1},
-    {8, 1, TMM__PLAN_LAST_ROUND, 0}, {2, 0, TMM__PLAN_WHOLE, 0},    {2, 0, TMM__PLAN_REDUCE, 0},
-    {2, 5, TMM__PLAN_WHOLE, 0},      {2, 2, TMM__PLAN_REDUCE, 0},   {2, 8, TMM__PLAN_WHOLE, 1},
-    {2, 9, TMM__PLAN_WHOLE, 1},      {2, 9, TMM__PLAN_REDUCE, 1},   {2, 8, TMM__PLAN_LAST_ROUND, 1},
-    {2, 9, TMM__PLAN_LAST_ROUND, 1},
-    {2, 33, TMM__PLAN_WHOLE, 1},     {2, 33, TMM__PLAN_CLUSTERS, 1}, {2, 34, TMM__PLAN_REDUCE, 1},
-    {2, 34, TMM__PLAN_CLUSTERS, 1},  {2, 36, TMM__PLAN_WHOLE, 1},
-    {2, 10, TMM__PLAN_WHOLE, 1},     {2, 14, TMM__PLAN_WHOLE, 1},    {2, 15, TMM__PLAN_WHOLE, 1},
-    {2, 16, TMM__PLAN_WHOLE, 1}};
+} plans[] = {{4, 0, TMM__PLAN_WHOLE, 0},      {4, 0, TMM__PLAN_SLICES, 0},
+             {4, 0, TMM__PLAN_EVEN, 0},       {4, 0, TMM__PLAN_REDUCE, 0},
+             {4, 0, TMM__PLAN_CLUSTERS, 1},   {4, 1, TMM__PLAN_WHOLE, 0},
+             {4, 1, TMM__PLAN_SLICES, 0},     {4, 1, TMM__PLAN_EVEN, 0},
+             {4, 2, TMM__PLAN_WHOLE, 0},      {4, 2, TMM__PLAN_SLICES, 0},
+             {4, 2, TMM__PLAN_EVEN, 0}, /* packed; of double from 8 on */
+             {8, 0, TMM__PLAN_WHOLE, 0},      {8, 1, TMM__PLAN_WHOLE, 0},
+             {8, 2, TMM__PLAN_WHOLE, 0},      {8, 3, TMM__PLAN_WHOLE, 0},
+             {8, 7, TMM__PLAN_WHOLE, 0},      {8, 8, TMM__PLAN_WHOLE, 0},
+             {8, 9, TMM__PLAN_WHOLE, 0},      {8, 0, TMM__PLAN_EVEN, 0},
+             {8, 1, TMM__PLAN_SLICES, 0},     {8, 1, TMM__PLAN_REDUCE, 0},
+             {8, 3, TMM__PLAN_REDUCE, 0},     {8, 3, TMM__PLAN_CLUSTERS, 1},
+             {8, 1, TMM__PLAN_LAST_ROUND, 0}, {2, 0, TMM__PLAN_WHOLE, 0},
+             {2, 0, TMM__PLAN_REDUCE, 0},     {2, 5, TMM__PLAN_WHOLE, 0},
+             {2, 2, TMM__PLAN_REDUCE, 0},     {2, 8, TMM__PLAN_WHOLE, 1},
+             {2, 9, TMM__PLAN_WHOLE, 1},      {2, 9, TMM__PLAN_REDUCE, 1},
+             {2, 8, TMM__PLAN_LAST_ROUND, 1}, {2, 9, TMM__PLAN_LAST_ROUND, 1},
+             {2, 33, TMM__PLAN_WHOLE, 1},     {2, 33, TMM__PLAN_CLUSTERS, 1},
+             {2, 34, TMM__PLAN_REDUCE, 1},    {2, 34, TMM__PLAN_CLUSTERS, 1},
+             {2, 36, TMM__PLAN_WHOLE, 1},     {2, 10, TMM__PLAN_WHOLE, 1},
+             {2, 14, TMM__PLAN_WHOLE, 1},     {2, 15, TMM__PLAN_WHOLE, 1},
+             {2, 16, TMM__PLAN_WHOLE, 1}};
 
 /* What is asked for. */
 typedef struct request {
@@ -176,7 +181,8 @@ static void test_items(void)
     int *device = NULL, wrong = cudaMalloc((void **)&device, sizeof times) != cudaSuccess;
     int rectangles = 0;
     for (int n = 0; n < 120 && !wrong; n++) {
-        const int cols = n < 60 ? widths[n % 2] : widths[2 + n / 4 % 4], stairs = n >= 60; /* see there */
+        const int cols = n < 60 ? widths[n % 2] : widths[2 + n / 4 % 4],
+                  stairs = n >= 60; /* see there */
         const int N = n < 4 ? 100 + 300 * n : 1 + (int)random_below(4000);
         tmm__half_job job;
         memset(&job, 0, sizeof job);
@@ -215,17 +221,17 @@ static void test_items(void)
                 const int edge = rows > cols ? rows : cols;
                 const int row = down * 128 / edge, square = col * cols / edge;
                 const int pair = down * 128 / rows * rows, end = pair + rows < N ? pair + rows : N;
-                const int meets = job.triangle == TMM__LOWER ? col * cols < end
-                                                             : (col + 1) * cols > pair;
-                const int asked = stairs                          ? meets
+                const int meets =
+                    job.triangle == TMM__LOWER ? col * cols < end : (col + 1) * cols > pair;
+                const int asked = stairs                       ? meets
                                   : job.triangle == TMM__LOWER ? square <= row
-                                                                   : row <= square;
+                                                               : row <= square;
                 const int in_last = down * 128 >= last.row && down * 128 < last.row + last.rows &&
                                     col * cols >= last.col && col * cols < last.col + last.cols;
-                const int all = sliced                           ? 3 | 3 << 8 | 4 << 16 | 6 << 24
+                const int all = sliced ? 3 | 3 << 8 | 4 << 16 | 6 << 24
                                 : n % 3 == 0 || job.cluster == 1 || stairs ? 3 | 3 << 8
-                                : in_last                        ? 3 | 2 << 16 | 1 << 24
-                                                                 : 3;
+                                : in_last                                  ? 3 | 2 << 16 | 1 << 24
+                                                                           : 3;
                 wrong += times[down * across + col] != asked * all;
             }
     }

@@ -129,6 +129,25 @@ static inline tmm_kernel tmm__xsyrk_choice(tmm_kernel kernel, const tmm__xproduc
     return competes ? by_tiles : kernel;
 }
 
+/* TMM_BOTH: is all of C, as any product, faster than a triangle and KERNEL MIRROR? Only by wgmma, with k divided
+   alike for all tiles: then both halves are equal, since a b is b a and the order of k is the same. */
+static inline int tmm__xsyrk_whole(const tmm__xproduct *p, long long batch)
+{
+#if TMM__HALF_TENSOR
+    const tmm__gpu *gpu = &tmm__current_device()->gpu;
+    const double mirror = gpu->launch + 2.0 * p->N * p->N * batch * sizeof(TMM_OUT) / gpu->memory;
+    tmm__xproduct all = *p;
+    all.triangle = 0;
+    const tmm__plan half = *tmm__xknown_plan(TMM_TENSOR, p, batch);
+    const tmm__plan *whole = tmm__xknown_plan(TMM_TENSOR, &all, batch);
+    return (TMM_SUM)p->beta == 0 && whole->instance >= (int)TMM__HALF_WGMMA_FIRST &&
+           whole->cut != TMM__PLAN_LAST_ROUND && whole->time < half.time + mirror;
+#else
+    (void)p, (void)batch;
+    return 0;
+#endif
+}
+
 /* The checks of all forms, and the product. */
 static inline tmm_status tmm__xsyrk_begin(tmm__operands *o, tmm__xproduct *p, tmm_fill fill,
                                           long long batch)
@@ -187,6 +206,8 @@ TMM_API tmm_status tmm__xsyrk_batched_with(tmm_kernel kernel, tmm_fill fill, tmm
     if (!chooses) status = tmm__xtakes(kernel, &p);
     if (status == TMM_OK && N > 0 && batch > 0) {
         if (chooses) kernel = tmm__xsyrk_choice(kernel, &p, batch);
+        if (chooses && fill == TMM_BOTH && kernel == TMM_TENSOR && tmm__xsyrk_whole(&p, batch))
+            p.triangle = 0, fill = TMM_LOWER; /* nothing is to be mirrored */
         status = tmm__xhas_triangles(kernel) ? tmm__xbatch(kernel, &p, batch)
                                              : tmm__xstrips(kernel, &p, batch);
         const tmm__xmatrices all = {C, ldc, strideC};

@@ -103,8 +103,8 @@ static inline tmm__tiling tmm__xhalf_tile(const tmm__xproduct *p, int rows, int 
 #ifdef TMM_WITH_SYRK
     tmm__stairs stairs;
     if (tmm__is_stairs(p->triangle, rows, cols)) {
-        const tmm__tiling t = {
-            (double)tmm__make_stairs(&stairs, p->triangle, p->N, rows, cols), 1, 0, 0};
+        const tmm__tiling t = {(double)tmm__make_stairs(&stairs, p->triangle, p->N, rows, cols), 1,
+                               0, 0};
         return t;
     }
 #endif
@@ -211,8 +211,7 @@ static inline void tmm__xhalf_wgmma_try(const tmm__xproduct *p, tmm__plan *c, in
     const double odd = load.odd ? costs[4] * fmin(1, (double)p->N / cols) : 0;
     /* Threads store what is left of whole boxes, expected of an epilogue, not measured; or all: 4099 x 4099 x 64
        took 69 us, 134 with beta, 191 with a bias and GELU. */
-    const double some = (tmm__xhalf_more(p) || TMM__TRIANGLE(p)) && cols % 64 != 0 ? 4000 : 0;
-    const double left = some + (tmm__xhalf_more(p) ? 3 * odd : 0);
+    const double left = tmm__xhalf_more(p) ? (cols % 64 != 0 ? 4000 : 0) + 3 * odd : 0;
     /* The busiest is the first cluster, or the first of those that have a whole tile less. */
     for (int of = 0; of < 2; of++) {
         const double first = of == 0 ? 0 : fmod(whole, most);
@@ -263,8 +262,7 @@ static inline void tmm__xhalf_wgmma_plan(const tmm__xproduct *p, tmm__plan *c)
         if (i == NULL || down < cluster || (cluster == 1 && down > 1 && fmod(down, 2) == 0) ||
             (TMM__TRIANGLE(p) && cluster != (down > 1 ? 2 : 1)) || (plain && !tmm__xhalf_plain(p)))
             continue;
-        const tmm__tiling t =
-            tmm__xhalf_tile(p, i->rows * cluster, tmm__half_ways[way][2]);
+        const tmm__tiling t = tmm__xhalf_tile(p, i->rows * cluster, tmm__half_ways[way][2]);
         const double tiles = t.down * t.across * p->batch,
                      most = floor(device->processors / (double)cluster);
         const int rest = (int)fmod(tiles, most);

@@ -39,9 +39,10 @@ typedef struct tmm__half_thin_job {
     int words;                /* bytes that go from memory to stages at once; 0: through slots */
     int items, sums_at;       /* tiles, times slices; where sums are kept */
 #ifdef TMM_WITH_SYRK
-    int triangle, squares, ratio_log2; /* of tiles, see once/triangle.cuh: then op(B) is the large one */
+    int triangle, squares,
+        ratio_log2; /* of tiles, see once/triangle.cuh: then op(B) is the large one */
 #endif
-    int stage, stages;        /* bytes of a stage */
+    int stage, stages; /* bytes of a stage */
 } tmm__half_thin_job;
 
 /* Where a warp is: in the ring of stages, with the parity of its barriers, and in the product. */

@@ -14,7 +14,7 @@ typedef struct tmm__xhalf__thin {
 /* What all ways of a product have in common. */
 typedef struct tmm__xhalf__thins {
     double thin, large, steps, batch, processors; /* lines, steps of 64 k */
-    double squares;      /* of 128 x 128 in a triangle; 0: all of C */
+    double squares;                               /* of 128 x 128 in a triangle; 0: all of C */
     double memory;                                /* nanoseconds of it, */
     int from_memory;                              /* if L2 does not hold all */
     int apart[2];     /* of the large operand and of the thin one: tmm__xhalf_apart */
@@ -81,7 +81,8 @@ static inline int tmm__xhalf_thin_way(const tmm__xhalf__thins *p, int n, tmm__xh
     w->fit = w->on_one * (w->size > 1 ? p->clusters[w->size] : p->processors);
     if (p->squares > 0 && (w->cols == 16 || n % 2 != 0)) return 0;
     const double each = p->thin > w->cols ? ceil(p->thin / w->cols) * p->batch : p->batch;
-    w->tiles = p->squares > 0 ? p->squares * (128 / w->cols) * p->batch : ceil(p->large / 128) * each;
+    w->tiles =
+        p->squares > 0 ? p->squares * (128 / w->cols) * p->batch : ceil(p->large / 128) * each;
     w->slices = w->parts == 0 ? (int)fmin(w->fit / w->tiles, 64) : w->parts / w->size;
     w->parts = w->slices * w->size;
     if (w->slices < 1 || w->fit < 1 || (many && w->slices < 2)) return 0;
@@ -260,8 +261,7 @@ static inline tmm_status tmm__xhalf_thin(tmm__xproduct *p, const tmm__plan *plan
     long long down = ((plan->turned ? p->M : p->N) - 1) / high + 1;
 #ifdef TMM_WITH_SYRK
     if (p->triangle != 0) {
-        const tmm__tiling t =
-            tmm__tile(p->triangle, p->M, p->N, cols, (int)TMM__HALF_THIN_LINES);
+        const tmm__tiling t = tmm__tile(p->triangle, p->M, p->N, cols, (int)TMM__HALF_THIN_LINES);
         down = (int)t.down, job.across = (int)t.across;
         job.triangle = p->triangle, job.squares = t.squares, job.ratio_log2 = t.ratio_log2;
     }

@@ -273,25 +273,79 @@ TMM__DEVICE void tmm__xhalf_load_biases(tmm__xhalf_biases *biases, const tmm__ha
 #endif
 }
 
-/* Stores by TMA what is more than alpha sum: 64 columns after 64, each moved to the place of the first, so
-   that there is little code, without branches that choose a place. C has been read before it is written,
-   since what is written is made of it. `sum` and `biases` are lost. `terms`: of the activation, where nothing
-   but it and biases is asked for; else -1. */
+#ifdef TMM_WITH_EPILOGUE
+/* Stores by TMA alpha sum with biases and an activation by polynomials of `terms`, and no more: 128 columns after
+   128, if a tile has whole ones, each moved to the place of the first, so that there is little code. Without
+   branches for what is asked for, 32 sums of a thread are under way at once: with them 64 columns took a third
+   longer. `sum` and `biases` are lost. */
+TMM__DEVICE void tmm__xhalf_active_way(const tmm__half_map *map, const tmm__half_job *job,
+                                       unsigned own, float *sum, const tmm__half_item *at, int warp,
+                                       tmm__xhalf_biases *biases, const int cols, const int terms,
+                                       float alpha)
+{
+    enum { PART = 128 / sizeof(TMM_OUT) };
+    const int wide = cols % 128 == 0 ? 128 : 64;
+    int row = at->row + warp * 16;
+    const int last = row < job->M ? (int)min(job->N, (long long)at->col + cols) : 0;
+    if (threadIdx.x % 32 == 0) TMM__HALF_BOXES_WAIT(0);
+#pragma unroll 1
+    for (int col = at->col; col < last; col += wide) {
+        int lane = threadIdx.x % 32, product = at->product;
+        TMM__HIDE(lane);
+        TMM__HIDE(row);
+        TMM__HIDE(product); /* or what follows from them is kept in registers through the loop */
+#pragma unroll
+        for (int h = 0; h < wide / 64; h++) {
+            const int first = col + h * 64;
+            float *x = &sum[h * 32], bias[16];
+            if (first >= last) break;
+#pragma unroll
+            for (int i = 0; i < 8; i++)
+                tmm__xhalf_from_lane(&bias[2 * i], biases->pairs[h], 4 * i + lane % 4);
+#pragma unroll
+            for (int j = 0; j < 32; j++) x[j] = __fmaf_rn(alpha, x[j], bias[j / 4 * 2 + j % 2]);
+            tmm__xhalf_activate(&job->after, x, terms);
+            tmm__xhalf_activate(&job->after, x + 16, terms);
+#pragma unroll
+            for (int n = 0; n < 64 / PART; n++) {
+                const unsigned box = own + (first / PART + n) % 2 * 2048;
+                if (lane == 0) TMM__HALF_BOXES_WAIT(1); /* this box has been read */
+                __syncwarp();
+#pragma unroll
+                for (int i = 0; i < PART / 2; i += 16)
+                    tmm__xhalf_to_box(box + (tmm__xhalf_box_place(lane) ^ i * 4),
+                                      &x[(n * 16 + i) % 32]);
+                tmm__xhalf_send_box(map, box, row, first + n * PART, product);
+            }
+        }
+#pragma unroll
+        for (int i = 0; i < (cols - wide) / 2; i++) sum[i] = sum[i + wide / 2];
+#pragma unroll
+        for (int i = 0; i < (cols - wide) / 64; i++)
+#pragma unroll
+            for (int j = 0; j < (int)sizeof(TMM_OUT) / 2; j++)
+                biases->pairs[i][j] = biases->pairs[i + wide / 64][j];
+    }
+}
+#endif
+
+/* Stores by TMA whatever is more than alpha sum: 64 columns after 64. C has been read before it is written,
+   since what is written is made of it. */
 TMM__DEVICE void tmm__xhalf_more_way(const tmm__half_map *map, const tmm__half_job *job, TMM_OUT *C,
                                      unsigned own, float *sum, const tmm__half_item *at, int warp,
-                                     tmm__xhalf_biases *biases, const int cols, const int terms)
+                                     tmm__xhalf_biases *biases, const int cols)
 {
     enum { WIDE = sizeof(TMM_OUT) == 4, PART = WIDE ? 32 : 64 };
     int row = at->row + warp * 16, last = at->col + TMM__HALF_WHOLE(job, cols);
     bool of_D = false;
 #ifdef TMM_WITH_EPILOGUE
-    of_D = terms < 0 && job->after.active && job->after.D != NULL;
+    of_D = job->after.active && job->after.D != NULL;
 #endif
     if (last > job->N) last = (int)job->N;
     if (row >= job->M) last = 0;
     if (threadIdx.x % 32 == 0) TMM__HALF_BOXES_WAIT(0);
     __syncwarp();
-    if (at->col < last && terms < 0 && (job->beta != 0 || of_D))
+    if (at->col < last && (job->beta != 0 || of_D))
         tmm__xhalf_ask_piece(job, C, at->product, row, at->col, of_D, own, 0);
 #pragma unroll 1
     for (int col = at->col; col < last; col += 64) {
@@ -299,8 +353,7 @@ TMM__DEVICE void tmm__xhalf_more_way(const tmm__half_map *map, const tmm__half_j
         TMM__HIDE(lane);
         TMM__HIDE(row);
         TMM__HIDE(product); /* or what follows from them is kept in registers through the loop */
-        const float alpha = job->alpha, beta = terms < 0 ? job->beta : 0,
-                    zero = beta == 0 ? 0.0f : -0.0f;
+        const float alpha = job->alpha, beta = job->beta, zero = beta == 0 ? 0.0f : -0.0f;
         const bool asks = beta != 0 || of_D;
 #pragma unroll
         for (int p = 0; p < 2; p++) {
@@ -327,8 +380,7 @@ TMM__DEVICE void tmm__xhalf_more_way(const tmm__half_map *map, const tmm__half_j
 #pragma unroll
                     for (int j = 0; j < 16; j++) x[j] += (float)biases->rows[j / 2 % 2];
                 }
-                tmm__xhalf_activate(&job->after, x,
-                                    terms < 0 ? tmm__xhalf_terms(&job->after) : terms);
+                tmm__xhalf_activate(&job->after, x, tmm__xhalf_terms(&job->after));
             }
             if (of_D) tmm__xhalf_add(x, job->after.gamma_float, box, half);
 #endif
@@ -360,18 +412,26 @@ TMM__DEVICE void tmm__xhalf_more_boxes(const tmm__half_map *map, const tmm__half
                                        tmm__xhalf_biases *biases, const int cols)
 {
 #ifdef TMM_WITH_EPILOGUE
-    if (job->after.active && job->beta == 0 && job->after.D == NULL) {
+    /* Not where threads store a rest of columns. A bias of rows comes first, so that loops need not ask. */
+    if (job->after.active && job->beta == 0 && job->after.D == NULL && job->width == cols) {
         const int terms = tmm__xhalf_terms(&job->after);
+        float alpha = job->alpha;
+        if (job->after.row_bias != NULL) {
+#pragma unroll
+            for (int i = 0; i < cols / 2; i++)
+                sum[i] = __fmaf_rn(alpha, sum[i], (float)biases->rows[i / 2 % 2]);
+            alpha = 1;
+        }
         if (terms == 0)
-            tmm__xhalf_more_way(map, job, C, own, sum, at, warp, biases, cols, 0);
+            tmm__xhalf_active_way(map, job, own, sum, at, warp, biases, cols, 0, alpha);
         else if (terms == 2)
-            tmm__xhalf_more_way(map, job, C, own, sum, at, warp, biases, cols, 2);
+            tmm__xhalf_active_way(map, job, own, sum, at, warp, biases, cols, 2, alpha);
         else
-            tmm__xhalf_more_way(map, job, C, own, sum, at, warp, biases, cols, TMM__TERMS);
+            tmm__xhalf_active_way(map, job, own, sum, at, warp, biases, cols, TMM__TERMS, alpha);
         return;
     }
 #endif
-    tmm__xhalf_more_way(map, job, C, own, sum, at, warp, biases, cols, -1);
+    tmm__xhalf_more_way(map, job, C, own, sum, at, warp, biases, cols);
 }
 
 /* Asks L2 for the lines of X, C or D, that a warp will read when it stores 16 rows from `row` on: a tile
