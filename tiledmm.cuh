@@ -12794,34 +12794,52 @@ TMM__DEVICE int tmm__xhalf_terms(const tmm__after *after)
 #endif
 
 #ifdef TMM_WITH_SYRK
-/* Stores what the triangle has of alpha sum: 16 rows by a warp, pairs of columns straight from registers. By boxes
-   and a part by threads, in a loop, the 36 tiles of 1024 took longer than all 64 of C. */
-TMM__DEVICE void tmm__xhalf_diagonal(const tmm__half_job *job, TMM_OUT *C, const float *sum,
-                                     const tmm__half_item *at, int warp, const int cols)
+/* Stores what the triangle has of alpha sum, by threads: 16 rows by a warp, through its shared memory, of which a
+   lane takes 16 bytes of a row. */
+TMM__DEVICE void tmm__xhalf_diagonal(const tmm__half_job *job, TMM_OUT *C, unsigned own,
+                                     const float *sum, const tmm__half_item *at, int warp,
+                                     const int cols)
 {
-    const float alpha = job->alpha;
-    const int row = at->row + warp * 16 + threadIdx.x % 32 / 4, col = at->col + threadIdx.x % 4 * 2;
+    enum { PART = 128 / sizeof(TMM_OUT), SUMS = PART / 2, EACH = PART / 8 };
+    const int lane = threadIdx.x % 32, row = at->row + warp * 16, place = lane % 8;
+    const int lower = job->triangle == TMM__LOWER;
     const int end = (int)min(job->N, (long long)at->col + job->width);
-    TMM_OUT *line[2];
-    int begin[2];     /* of a lane's row, from its first column on, */
-    unsigned many[2]; /* so many columns are stored */
+    const float alpha = job->alpha;
+    const unsigned to = own + tmm__xhalf_box_place(lane);
+    C += at->product * job->batchC;
+    if (lane == 0) TMM__HALF_BOXES_WAIT(0);
 #pragma unroll
-    for (int i = 0; i < 2; i++) {
-        const int r = row + i * 8, from = job->triangle == TMM__LOWER ? at->col : max(r, at->col);
-        const int to = r >= job->M ? 0 : job->triangle == TMM__LOWER ? min(end, r + 1) : end;
-        line[i] = C + at->product * job->batchC + r * job->ldc + col;
-        begin[i] = col - from, many[i] = max(to - from, 0);
-    }
+    for (int part = 0; part < cols / PART; part++) {
+        const int first = at->col + part * PART;
+        float x[SUMS];
+        if (lower ? first > row + 15 : first + PART <= row) continue; /* beyond the diagonal */
 #pragma unroll
-    for (int i = 0; i < cols / 4; i++) {
-        TMM_OUT *to = line[i % 2] + i / 2 * 8;
-        const unsigned place = begin[i % 2] + i / 2 * 8;
-        const bool first = place < many[i % 2], second = place + 1 < many[i % 2];
-        const tmm__xouts2 two = {{(TMM_OUT)__fmaf_rn(alpha, sum[2 * i], 0.0f),
-                                  (TMM_OUT)__fmaf_rn(alpha, sum[2 * i + 1], 0.0f)}};
-        if (first && second) *(tmm__xouts2 *)to = two;
-        if (first && !second) to[0] = two.v[0];
-        if (second && !first) to[1] = two.v[1];
+        for (int i = 0; i < SUMS; i++) x[i] = __fmaf_rn(alpha, sum[part * SUMS + i], 0.0f);
+        __syncwarp();
+#pragma unroll
+        for (int n = 0; n < SUMS; n += 16) tmm__xhalf_to_box(to ^ n * 4, &x[n]);
+        __syncwarp();
+#pragma unroll
+        for (int n = 0; n < 4; n++) {
+            const int r = n * 4 + lane / 8, col = first + place * EACH;
+            const int begin = lower ? 0 : row + r - col; /* of these, what is stored */
+            const int behind = min(end, lower ? row + r + 1 : end) - col;
+            TMM_OUT *line = C + (row + r) * job->ldc + col, own_x[EACH];
+            uint4 four;
+            asm volatile("ld.shared.v4.b32 {%0, %1, %2, %3}, [%4];"
+                         : "=r"(four.x), "=r"(four.y), "=r"(four.z), "=r"(four.w)
+                         : "r"(own + r * 128 + ((place ^ r % 8) << 4))
+                         : "memory");
+            memcpy(own_x, &four, sizeof own_x);
+            if (row + r >= job->M) continue;
+            if (begin <= 0 && behind >= EACH) {
+                *(uint4 *)line = four;
+                continue;
+            }
+#pragma unroll
+            for (int i = 0; i < EACH; i++)
+                if (i >= begin && i < behind) line[i] = own_x[i];
+        }
     }
 }
 #endif
@@ -12882,19 +12900,19 @@ TMM__DEVICE void tmm__xhalf_load_biases(tmm__xhalf_biases *biases, const tmm__ha
 
 #ifdef TMM_WITH_EPILOGUE
 /* Stores by TMA alpha sum with biases and an activation by polynomials of `terms`, and no more: 128 columns after
-   128, if a tile has whole ones, each moved to the place of the first, so that there is little code. Without
-   branches for what is asked for, 32 sums of a thread are under way at once: with them 64 columns took a third
-   longer. `sum` and `biases` are lost. */
+   128, if a tile has whole ones, each moved to the place of the first, so that there is little code; without
+   branches, at which warps wait for instructions. `sum` and `biases` are lost. */
 TMM__DEVICE void tmm__xhalf_active_way(const tmm__half_map *map, const tmm__half_job *job,
                                        unsigned own, float *sum, const tmm__half_item *at, int warp,
                                        tmm__xhalf_biases *biases, const int cols, const int terms,
                                        float alpha)
 {
-    enum { PART = 128 / sizeof(TMM_OUT) };
+    enum { WIDE = sizeof(TMM_OUT) == 4, PART = WIDE ? 32 : 64 };
     const int wide = cols % 128 == 0 ? 128 : 64;
     int row = at->row + warp * 16;
     const int last = row < job->M ? (int)min(job->N, (long long)at->col + cols) : 0;
     if (threadIdx.x % 32 == 0) TMM__HALF_BOXES_WAIT(0);
+    __syncwarp();
 #pragma unroll 1
     for (int col = at->col; col < last; col += wide) {
         int lane = threadIdx.x % 32, product = at->product;
@@ -12902,28 +12920,24 @@ TMM__DEVICE void tmm__xhalf_active_way(const tmm__half_map *map, const tmm__half
         TMM__HIDE(row);
         TMM__HIDE(product); /* or what follows from them is kept in registers through the loop */
 #pragma unroll
-        for (int h = 0; h < wide / 64; h++) {
-            const int first = col + h * 64;
-            float *x = &sum[h * 32], bias[16];
-            if (first >= last) break;
+        for (int p = 0; p < wide / 32; p++) {
+            const int first = col + (WIDE ? p * 32 : p / 2 * 64);
+            const unsigned half = WIDE ? 0 : p % 2 * 64, box = own + first / PART % 2 * 2048;
+            float x[16], bias[8];
+            if (p > 1 && col + p / 2 * 64 >= last) continue;
 #pragma unroll
-            for (int i = 0; i < 8; i++)
-                tmm__xhalf_from_lane(&bias[2 * i], biases->pairs[h], 4 * i + lane % 4);
+            for (int i = 0; i < 4; i++)
+                tmm__xhalf_from_lane(&bias[2 * i], biases->pairs[p / 2],
+                                     p % 2 * 16 + 4 * i + lane % 4);
 #pragma unroll
-            for (int j = 0; j < 32; j++) x[j] = __fmaf_rn(alpha, x[j], bias[j / 4 * 2 + j % 2]);
+            for (int j = 0; j < 16; j++)
+                x[j] = __fmaf_rn(alpha, sum[p * 16 + j], bias[j / 4 * 2 + j % 2]);
             tmm__xhalf_activate(&job->after, x, terms);
-            tmm__xhalf_activate(&job->after, x + 16, terms);
-#pragma unroll
-            for (int n = 0; n < 64 / PART; n++) {
-                const unsigned box = own + (first / PART + n) % 2 * 2048;
-                if (lane == 0) TMM__HALF_BOXES_WAIT(1); /* this box has been read */
-                __syncwarp();
-#pragma unroll
-                for (int i = 0; i < PART / 2; i += 16)
-                    tmm__xhalf_to_box(box + (tmm__xhalf_box_place(lane) ^ i * 4),
-                                      &x[(n * 16 + i) % 32]);
-                tmm__xhalf_send_box(map, box, row, first + n * PART, product);
-            }
+            tmm__xhalf_to_box(box + (tmm__xhalf_box_place(lane) ^ half), x);
+            if (!WIDE && p % 2 == 0) continue;
+            tmm__xhalf_send_box(map, box, row, first, product);
+            if (lane == 0) TMM__HALF_BOXES_WAIT(1); /* the other box has been read */
+            __syncwarp();
         }
 #pragma unroll
         for (int i = 0; i < (cols - wide) / 2; i++) sum[i] = sum[i + wide / 2];
@@ -13260,7 +13274,7 @@ TMM_KERNEL void __launch_bounds__(128 + 2 * TMM__HALF_WGMMA_ROWS, 1)
             }
 #ifdef TMM_WITH_SYRK
             if (!PLAIN && way == TMM__HALF_DIAGONAL) {
-                tmm__xhalf_diagonal(&job, C, sum, &at, warp, COLS);
+                tmm__xhalf_diagonal(&job, C, stages + own, sum, &at, warp, COLS);
                 begin = COLS;
             }
 #endif

@@ -164,7 +164,7 @@ TMM_KERNEL void __launch_bounds__(128 + 2 * TMM__HALF_WGMMA_ROWS, 1)
             }
 #ifdef TMM_WITH_SYRK
             if (!PLAIN && way == TMM__HALF_DIAGONAL) {
-                tmm__xhalf_diagonal(&job, C, sum, &at, warp, COLS);
+                tmm__xhalf_diagonal(&job, C, stages + own, sum, &at, warp, COLS);
                 begin = COLS;
             }
 #endif
