@@ -1,5 +1,5 @@
 /* src/tiledmm/type/syrk.h. tmm_?syrk and its kin: C = alpha op(A) op(A)^T + beta C, half of the work.
-   Uses: kernels/common/, launch/, once/, type/. Used by: callers. */
+   Uses: kernels/common/, kernels/tensor_half/launch.h, launch/, once/, type/. Used by: callers. */
 #if defined(TMM_NAME) && !defined(TMM__PASS) && TMM__HOST && defined(TMM_WITH_SYRK)
 /* Has this kernel a schedule for the tiles of a triangle? */
 static inline int tmm__xhas_triangles(tmm_kernel kernel)
