@@ -12799,7 +12799,7 @@ TMM__DEVICE void tmm__xhalf_diagonal(const tmm__half_job *job, TMM_OUT *C, unsig
                                      const float *sum, const tmm__half_item *at, int warp,
                                      const int cols)
 {
-    enum { PART = 128 / sizeof(TMM_OUT), SUMS = PART / 2, EACH = PART / 8 };
+    enum { PART = 128 / sizeof(TMM_OUT), SUMS = PART / 2, WIDTH = PART / 8 };
     const int lane = threadIdx.x % 32, row = at->row + warp * 16, place = lane % 8;
     const int lower = job->triangle == TMM__LOWER;
     const int end = (int)min(job->N, (long long)at->col + job->width);
@@ -12820,10 +12820,10 @@ TMM__DEVICE void tmm__xhalf_diagonal(const tmm__half_job *job, TMM_OUT *C, unsig
         __syncwarp();
 #pragma unroll
         for (int n = 0; n < 4; n++) {
-            const int r = n * 4 + lane / 8, col = first + place * EACH;
+            const int r = n * 4 + lane / 8, col = first + place * WIDTH;
             const int begin = lower ? 0 : row + r - col; /* of these, what is stored */
             const int behind = min(end, lower ? row + r + 1 : end) - col;
-            TMM_OUT *line = C + (row + r) * job->ldc + col, own_x[EACH];
+            TMM_OUT *line = C + (row + r) * job->ldc + col, own_x[WIDTH];
             uint4 four;
             asm volatile("ld.shared.v4.b32 {%0, %1, %2, %3}, [%4];"
                          : "=r"(four.x), "=r"(four.y), "=r"(four.z), "=r"(four.w)
@@ -12831,12 +12831,12 @@ TMM__DEVICE void tmm__xhalf_diagonal(const tmm__half_job *job, TMM_OUT *C, unsig
                          : "memory");
             memcpy(own_x, &four, sizeof own_x);
             if (row + r >= job->M) continue;
-            if (begin <= 0 && behind >= EACH) {
+            if (begin <= 0 && behind >= WIDTH) {
                 *(uint4 *)line = four;
                 continue;
             }
 #pragma unroll
-            for (int i = 0; i < EACH; i++)
+            for (int i = 0; i < WIDTH; i++)
                 if (i >= begin && i < behind) line[i] = own_x[i];
         }
     }
