@@ -134,9 +134,7 @@
      KERNEL TRACE
      STATUS, CHECKS, SCRATCH, LAUNCHERS, RENDERING, HOST LAYER, CPU REFERENCE, SCENES, PICTURES,
      HISTORY */
-/* src/raytrace/config.h. What is compiled: kernels, host code, declarations; their qualifiers.
-   Uses: kernels/instances.h.
-   Used by: functions.h, give_back.h, set_aside.h, host/, kernels/, trace/, trace/host/. */
+/* src/raytrace/config.h. What is compiled: kernels, host code, declarations; their qualifiers. */
 #if !defined(RAYT__PART_CONFIG)
 #define RAYT__PART_CONFIG
 #define RAYT_VERSION 100 /* 10000 * major + 100 * minor + patch */
@@ -238,8 +236,7 @@
 #error "raytrace.cuh: RAYT_WITH_TRACE must be defined before the first #include of this file"
 #endif
 #endif
-/* src/raytrace/set_aside.h. Macros of the caller that are words of this file are set aside; warnings.
-   Uses: config.h, kernels/instances.h. Used by: give_back.h. */
+/* src/raytrace/set_aside.h. Macros of the caller that are words of this file are set aside; warnings. */
 #if !defined(RAYT__EMIT)
 /* A program may have defined N, TILE or small before it includes this file. All words in capitals
    that this file has, letters, and words that windows.h defines are put away here; give_back.h puts
@@ -257,9 +254,9 @@
 /* clang-format off */
 #define RAYT__WORDS(_) \
     _(EDGE) _(FIRST) _(IN_FLIGHT) _(LANE_H) _(LANE_W) _(REGIONS) _(REGIONS_ACROSS) _(REGION_H) \
-    _(REGION_W) _(ROUNDS) _(SMALL) _(WARPS) _(a) _(b) _(block) _(c) _(d) _(depth) _(e) _(g) _(h) \
-    _(half) _(height) _(i) _(k) _(l) _(min) _(n) _(p) _(q) _(r) _(rows) _(s) _(size) _(t) _(tile) \
-    _(w) _(width) _(x) _(y) _(z)
+    _(REGION_W) _(ROUNDS) _(SMALL) _(WARPS) _(a) _(b) _(block) _(c) _(count) _(d) _(depth) _(e) \
+    _(g) _(gamma) _(h) _(half) _(height) _(i) _(k) _(l) _(min) _(n) _(p) _(q) _(r) _(row) _(rows) \
+    _(s) _(size) _(steps) _(t) _(tile) _(w) _(width) _(x) _(y) _(z)
 /* clang-format on */
 #ifdef _MSC_VER
 #define RAYT__PRAGMA(x) __pragma(x)
@@ -285,10 +282,12 @@ RAYT__WORDS(RAYT__PUSH)
 #undef b
 #undef block
 #undef c
+#undef count
 #undef d
 #undef depth
 #undef e
 #undef g
+#undef gamma
 #undef h
 #undef half
 #undef height
@@ -300,9 +299,11 @@ RAYT__WORDS(RAYT__PUSH)
 #undef p
 #undef q
 #undef r
+#undef row
 #undef rows
 #undef s
 #undef size
+#undef steps
 #undef t
 #undef tile
 #undef w
@@ -312,11 +313,16 @@ RAYT__WORDS(RAYT__PUSH)
 #undef z
 #endif
 
-/* -Wconversion finds numbers of elements that become double, which is meant. clang as the host
-   compiler of nvcc sees functions of the device unused, and constants that nvcc has put in. */
+/* -Wconversion finds numbers of elements that become double, which is meant; the others are of taste,
+   and programs that ask for them make errors of them. clang as the host compiler of nvcc sees
+   functions of the device unused, and constants that nvcc has put in. */
 #if RAYT__HOST && defined(__GNUC__)
 #pragma GCC diagnostic push
 #pragma GCC diagnostic ignored "-Wconversion"
+#pragma GCC diagnostic ignored "-Wsign-conversion"
+#pragma GCC diagnostic ignored "-Wdouble-promotion"
+#pragma GCC diagnostic ignored "-Wshadow"
+#pragma GCC diagnostic ignored "-Wcast-qual"
 #ifdef __clang__
 #pragma GCC diagnostic ignored "-Wunused-function"
 #pragma GCC diagnostic ignored "-Wconstant-logical-operand"
@@ -324,8 +330,7 @@ RAYT__WORDS(RAYT__PUSH)
 #endif
 #endif
 #endif
-/* src/raytrace/intersection.cuh. The sphere, and the arithmetic of one ray.
-   Uses: nothing. Used by: functions.h, host/, kernels/, trace/, trace/host/. */
+/* src/raytrace/intersection.cuh. The sphere, and the arithmetic of one ray. */
 #if !defined(RAYT__PART_INTERSECTION)
 #define RAYT__PART_INTERSECTION
 /* ============================== INTERSECTION ================================================== */
@@ -444,8 +449,7 @@ static __host__ __device__ __forceinline__ uchar4 rayt_shade(float dz, float rad
 #endif
 /* END OF INTERSECTION */
 #endif
-/* src/raytrace/trace/hit.cuh. A ray at any angle, and what a hit of a sphere is.
-   Uses: intersection.cuh. Used by: trace/, trace/host/. */
+/* src/raytrace/trace/hit.cuh. A ray at any angle, and what a hit of a sphere is. */
 #if defined(RAYT_WITH_TRACE) && !defined(RAYT__PART_HIT)
 #define RAYT__PART_HIT
 /* ============================== HIT =========================================================== */
@@ -706,8 +710,7 @@ static __host__ __device__ __forceinline__ bool rayt_before(float t, int index, 
 #endif
 /* END OF HIT */
 #endif
-/* src/raytrace/trace/types.h. Materials, lights, scenes, cameras: what rayt_trace takes.
-   Uses: intersection.cuh, tree.h. Used by: functions.h, path.cuh, trace/host/. */
+/* src/raytrace/trace/types.h. Materials, lights, scenes, cameras: what rayt_trace takes. */
 #if defined(RAYT_WITH_TRACE) && !defined(RAYT__PART_TRACE_TYPES)
 #define RAYT__PART_TRACE_TYPES
 /* ============================== TRACE: TYPES ================================================== */
@@ -770,8 +773,7 @@ typedef struct rayt_quality {
     float gamma; /* 0.1 to 10: bytes are the mean to the power 1 / gamma; 1: in proportion */
 } rayt_quality;
 #endif
-/* src/raytrace/types.h. Statuses and kinds of memory.
-   Uses: nothing. Used by: functions.h, host/, trace/tree.h, trace/host/. */
+/* src/raytrace/types.h. Statuses and kinds of memory. */
 #if !defined(__CUDACC_RTC__) && !defined(RAYT__PART_TYPES)
 #define RAYT__PART_TYPES
 /* ============================== TYPES ========================================================= */
@@ -803,9 +805,7 @@ typedef struct CUstream_st *rayt_stream; /* what cudaStream_t is, without CUDA's
 /* Called after each band of rows: `done` of `rows` are in the image. */
 typedef void (*rayt_progress)(int done, int rows, void *context);
 #endif
-/* src/raytrace/functions.h. Declarations of the functions.
-   Uses: config.h, intersection.cuh, types.h, host/, trace/types.h, trace/host/.
-   Used by: callers. */
+/* src/raytrace/functions.h. Declarations of the functions. */
 #if !defined(__CUDACC_RTC__) && !defined(RAYT__PART_FUNCTIONS)
 #define RAYT__PART_FUNCTIONS
 /* ============================== DECLARATIONS ================================================== */
@@ -896,9 +896,7 @@ RAYT_API rayt_status rayt_trace_cpu(const rayt_scene *scene, const rayt_camera *
                                     int height);
 #endif
 #endif
-/* src/raytrace/trace/tree.h. The tree and its queries, as callers see them.
-   Uses: config.h, intersection.cuh, types.h, hit.cuh, trace/host/.
-   Used by: types.h, trace/host/, callers. */
+/* src/raytrace/trace/tree.h. The tree and its queries, as callers see them. */
 #if defined(RAYT_WITH_TRACE) && !defined(__CUDACC_RTC__) && !defined(RAYT__PART_TREE_TYPES)
 #define RAYT__PART_TREE_TYPES
 /* ============================== TREE: TYPES AND DECLARATIONS ================================== */
@@ -968,8 +966,7 @@ RAYT_API rayt_status rayt_query(rayt_query_kind kind, const rayt_tree *tree, con
 RAYT_API rayt_status rayt_query_within(const rayt_tree *tree, const rayt_ball *balls, int count,
                                        int *counts, int *lists, int capacity, rayt_stream stream);
 #endif
-/* src/raytrace/kernels/global.cuh. The kernel with spheres in global memory.
-   Uses: config.h, intersection.cuh. Used by: host/launch.h. */
+/* src/raytrace/kernels/global.cuh. The kernel with spheres in global memory. */
 #if RAYT__KERNELS && !defined(RAYT__PART_GLOBAL)
 #define RAYT__PART_GLOBAL
 /* The four kernels that follow render `rows` rows of the image, from first_row on, one pixel a
@@ -1031,8 +1028,7 @@ RAYT_KERNEL void __launch_bounds__(256)
 }
 /* END OF KERNEL */
 #endif
-/* src/raytrace/kernels/readonly.cuh. The kernel with spheres in the read-only cache.
-   Uses: config.h, intersection.cuh. Used by: host/launch.h. */
+/* src/raytrace/kernels/readonly.cuh. The kernel with spheres in the read-only cache. */
 #if RAYT__KERNELS && !defined(RAYT__PART_READONLY)
 #define RAYT__PART_READONLY
 /* ============================== KERNEL READONLY =============================================== */
@@ -1080,9 +1076,7 @@ RAYT_KERNEL void __launch_bounds__(256)
 }
 /* END OF KERNEL */
 #endif
-/* src/raytrace/kernels/constant.cuh. The kernel with spheres in constant memory.
-   Uses: config.h, intersection.cuh.
-   Used by: host/launch.h, trace/kinds.cuh, trace/host/launch.h. */
+/* src/raytrace/kernels/constant.cuh. The kernel with spheres in constant memory. */
 #if RAYT__KERNELS && !defined(RAYT__PART_CONSTANT)
 #define RAYT__PART_CONSTANT
 /* ============================== KERNEL CONSTANT =============================================== */
@@ -1183,8 +1177,7 @@ RAYT_KERNEL void __launch_bounds__(256)
 }
 /* END OF KERNEL */
 #endif
-/* src/raytrace/kernels/shared.cuh. The kernel with spheres in shared memory.
-   Uses: config.h, intersection.cuh. Used by: host/launch.h. */
+/* src/raytrace/kernels/shared.cuh. The kernel with spheres in shared memory. */
 #if RAYT__KERNELS && !defined(RAYT__PART_SHARED)
 #define RAYT__PART_SHARED
 /* ============================== KERNEL SHARED ================================================= */
@@ -1249,8 +1242,7 @@ RAYT_KERNEL void __launch_bounds__(256)
 }
 /* END OF KERNEL */
 #endif
-/* src/raytrace/kernels/culling.cuh. Lists of the spheres that can touch a tile of the image.
-   Uses: config.h, intersection.cuh. Used by: host/launch.h, binning.cuh, tile.cuh, trace/. */
+/* src/raytrace/kernels/culling.cuh. Lists of the spheres that can touch a tile of the image. */
 #if RAYT__KERNELS && !defined(RAYT__PART_CULLING)
 #define RAYT__PART_CULLING
 /* ============================== CULLING ======================================================= */
@@ -1565,8 +1557,7 @@ static __device__ __noinline__ void rayt__render_exactly(const rayt_sphere *sphe
     }
 }
 #endif
-/* src/raytrace/kernels/tile.cuh. The kernel of RAYT_CULLED, for tiles of one size.
-   Uses: intersection.cuh, culling.cuh, instances.h. Used by: callers. */
+/* src/raytrace/kernels/tile.cuh. The kernel of RAYT_CULLED, for tiles of one size. */
 #if defined(RAYT__EMIT) && defined(RAYT_TILE)
 /* ============================== KERNEL TILE =================================================== */
 /* A block renders a tile of RAYT_TILE x RAYT_TILE pixels. Its 256 threads list the spheres that can
@@ -1815,8 +1806,7 @@ RAYT_KERNEL void __launch_bounds__(RAYT__THREADS, 4)
 #undef RAYT_LANE_W
 #undef RAYT_LANE_H
 #endif
-/* src/raytrace/kernels/binning.cuh. Kernels that give each tile a list of spheres.
-   Uses: config.h, intersection.cuh, culling.cuh. Used by: host/launch.h. */
+/* src/raytrace/kernels/binning.cuh. Kernels that give each tile a list of spheres. */
 #if RAYT__KERNELS && !defined(RAYT__EMIT) && !defined(RAYT__PART_BINNING)
 #define RAYT__PART_BINNING
 /* ============================== BINNING ======================================================= */
@@ -1937,8 +1927,7 @@ RAYT_KERNEL void __launch_bounds__(256)
     counts[tile] = 0;
 }
 #endif
-/* src/raytrace/kernels/instances.h. KERNEL TILE for each size of a tile.
-   Uses: config.h. Used by: config.h, set_aside.h, tile.cuh. */
+/* src/raytrace/kernels/instances.h. KERNEL TILE for each size of a tile. */
 #if RAYT__KERNELS && !defined(RAYT__EMIT) && !defined(RAYT__PART_INSTANCES)
 #define RAYT__PART_INSTANCES
 /* ============================== INSTANCES ===================================================== */
@@ -1958,8 +1947,7 @@ RAYT_KERNEL void __launch_bounds__(256)
 #include RAYT_HEADER
 #undef RAYT__EMIT
 #endif
-/* src/raytrace/trace/nodes.cuh. A node of the tree, and what of it a ray or a ball meets.
-   Uses: config.h, hit.cuh. Used by: trace/, trace/host/. */
+/* src/raytrace/trace/nodes.cuh. A node of the tree, and what of it a ray or a ball meets. */
 #if defined(RAYT_WITH_TRACE) && RAYT__KERNELS && !defined(RAYT__EMIT) && !defined(RAYT__PART_NODES)
 #define RAYT__PART_NODES
 /* ============================== NODES ========================================================= */
@@ -2412,8 +2400,7 @@ static __host__ __device__ __forceinline__ rayt__met rayt__near(const uint4 *nod
     return met;
 }
 #endif
-/* src/raytrace/trace/walk.cuh. Walks through the tree: nearest hit, any hit, all within a radius.
-   Uses: config.h, hit.cuh, nodes.cuh. Used by: trace/, trace/host/. */
+/* src/raytrace/trace/walk.cuh. Walks through the tree: nearest hit, any hit, all within a radius. */
 #if defined(RAYT_WITH_TRACE) && RAYT__KERNELS && !defined(RAYT__EMIT) && !defined(RAYT__PART_WALK)
 #define RAYT__PART_WALK
 /* ============================== WALKS ========================================================= */
@@ -2670,9 +2657,7 @@ static __host__ __device__ __forceinline__ int rayt__tree_within(rayt__tree_view
     return count;
 }
 #endif
-/* src/raytrace/trace/build.cuh. How a tree is made: codes, a binary tree, wide nodes.
-   Uses: config.h, intersection.cuh, hit.cuh, nodes.cuh.
-   Used by: clusters.cuh, kernels.cuh, trace/host/build.h. */
+/* src/raytrace/trace/build.cuh. How a tree is made: codes, a binary tree, wide nodes. */
 #if defined(RAYT_WITH_TRACE) && RAYT__KERNELS && !defined(RAYT__EMIT) && !defined(RAYT__PART_BUILD)
 #define RAYT__PART_BUILD
 /* ============================== BUILD ========================================================= */
@@ -2940,9 +2925,7 @@ static __host__ __device__ __forceinline__ unsigned rayt__step_high(float plane,
     return (unsigned)ceilf(steps * 1.0000002384185791f + 0.625f);
 }
 #endif
-/* src/raytrace/trace/clusters.cuh. Few spheres: a list of clusters in place of a walk.
-   Uses: config.h, intersection.cuh, kernels/culling.cuh, trace/.
-   Used by: kernel.cuh, trace/host/build.h. */
+/* src/raytrace/trace/clusters.cuh. Few spheres: a list of clusters in place of a walk. */
 #if defined(RAYT_WITH_TRACE) && RAYT__KERNELS && !defined(RAYT__EMIT) && \
     !defined(RAYT__PART_CLUSTERS)
 #define RAYT__PART_CLUSTERS
@@ -3363,9 +3346,7 @@ RAYT_KERNEL void __launch_bounds__(RAYT__LIST_MOST)
     }
 }
 #endif
-/* src/raytrace/trace/bundle.cuh. Rays of a warp that lie side by side walk through the tree together.
-   Uses: config.h, intersection.cuh, kernels/culling.cuh, trace/.
-   Used by: kernel.cuh, kernels.cuh, trace/host/query.h. */
+/* src/raytrace/trace/bundle.cuh. Rays of a warp that lie side by side walk through the tree together. */
 #if defined(RAYT_WITH_TRACE) && RAYT__KERNELS && !defined(RAYT__EMIT) && !defined(RAYT__PART_BUNDLE)
 #define RAYT__PART_BUNDLE
 /* ============================== BUNDLES ======================================================= */
@@ -3660,8 +3641,7 @@ static __device__ __forceinline__ int rayt__find_bundles(rayt__tree_view tree,
     return found;
 }
 #endif
-/* src/raytrace/trace/sort.cuh. A stable radix sort of keys with values.
-   Uses: config.h. Used by: kernels.cuh, trace/host/build.h. */
+/* src/raytrace/trace/sort.cuh. A stable radix sort of keys with values. */
 #if defined(RAYT_WITH_TRACE) && RAYT__KERNELS && !defined(RAYT__EMIT) && !defined(RAYT__PART_SORT)
 #define RAYT__PART_SORT
 /* ============================== SORT ========================================================== */
@@ -3829,8 +3809,7 @@ RAYT_KERNEL void __launch_bounds__(RAYT__SORT_THREADS, RAYT__SORT_BLOCKS)
     }
 }
 #endif
-/* src/raytrace/trace/kernels.cuh. The kernels that build a tree, and those that ask it.
-   Uses: config.h, kernels/culling.cuh, trace/. Used by: trace/host/. */
+/* src/raytrace/trace/kernels.cuh. The kernels that build a tree, and those that ask it. */
 #if defined(RAYT_WITH_TRACE) && RAYT__KERNELS && !defined(RAYT__EMIT) && \
     !defined(RAYT__PART_TREE_KERNELS)
 #define RAYT__PART_TREE_KERNELS
@@ -4346,8 +4325,7 @@ RAYT_KERNEL void __launch_bounds__(RAYT__QUERY_THREADS)
     counts[i] = rayt__tree_within(tree, __ldg(&points[i]), lists + (size_t)i * capacity, capacity);
 }
 #endif
-/* src/raytrace/trace/random.cuh. Vectors, and random ones from integers alone.
-   Uses: config.h, intersection.cuh, hit.cuh. Used by: path.cuh, trace/host/view.h. */
+/* src/raytrace/trace/random.cuh. Vectors, and random ones from integers alone. */
 #if RAYT__KERNELS && defined(RAYT_WITH_TRACE) && !defined(RAYT__EMIT) && !defined(RAYT__PART_RANDOM)
 #define RAYT__PART_RANDOM
 /* ============================== TRACE: RANDOM VECTORS ========================================= */
@@ -4425,8 +4403,7 @@ static __host__ __device__ __forceinline__ float3 rayt__on_sphere(unsigned heigh
     return make_float3(rayt_mul(r, c), rayt_mul(r, s), z);
 }
 #endif
-/* src/raytrace/trace/path.cuh. One path of light: its rays, and what surfaces do with it.
-   Uses: config.h, intersection.cuh, trace/. Used by: kernel.cuh, kinds.cuh, trace/host/. */
+/* src/raytrace/trace/path.cuh. One path of light: its rays, and what surfaces do with it. */
 #if RAYT__KERNELS && defined(RAYT_WITH_TRACE) && !defined(RAYT__EMIT) && !defined(RAYT__PART_PATH)
 #define RAYT__PART_PATH
 /* ============================== TRACE: PATHS ================================================== */
@@ -4780,9 +4757,7 @@ static __host__ __device__ __forceinline__ unsigned char rayt__toned(const rayt_
     return (unsigned char)low;
 }
 #endif
-/* src/raytrace/trace/kinds.cuh. Where rays find the spheres: the nearest one by each kind of memory.
-   Uses: config.h, intersection.cuh, kernels/constant.cuh, hit.cuh, path.cuh.
-   Used by: instances.h, kernel.cuh, trace/host/. */
+/* src/raytrace/trace/kinds.cuh. Where rays find the spheres: the nearest one by each kind of memory. */
 #if RAYT__KERNELS && defined(RAYT_WITH_TRACE) && !defined(RAYT__EMIT) && !defined(RAYT__PART_KINDS)
 #define RAYT__PART_KINDS
 /* ============================== TRACE: KINDS OF MEMORY ======================================== */
@@ -4904,8 +4879,7 @@ RAYT_KERNEL void __launch_bounds__(RAYT__TRACE_THREADS)
     if (i < count) table[i] = *(const float4 *)&spheres[i];
 }
 #endif
-/* src/raytrace/trace/kernel.cuh. The kernel of rayt_trace, for one kind of memory.
-   Uses: trace/. Used by: callers. */
+/* src/raytrace/trace/kernel.cuh. The kernel of rayt_trace, for one kind of memory. */
 #if defined(RAYT__EMIT) && defined(RAYT__TRACE)
 /* ============================== KERNEL TRACE ================================================== */
 /* A block of 128 threads draws a tile of the picture, `samples` paths for each pixel. Tiles have 16 x
@@ -5032,8 +5006,7 @@ RAYT_KERNEL void __launch_bounds__(RAYT__TRACE_THREADS, 8)
 #undef RAYT__BUNDLES
 #undef RAYT__GOES_ON
 #endif
-/* src/raytrace/trace/instances.h. KERNEL TRACE for each kind of memory.
-   Uses: config.h, kinds.cuh. Used by: kernel.cuh. */
+/* src/raytrace/trace/instances.h. KERNEL TRACE for each kind of memory. */
 #if RAYT__KERNELS && defined(RAYT_WITH_TRACE) && !defined(RAYT__EMIT) && \
     !defined(RAYT__PART_TRACE_INSTANCES)
 #define RAYT__PART_TRACE_INSTANCES
@@ -5070,8 +5043,7 @@ RAYT_KERNEL void __launch_bounds__(RAYT__TRACE_THREADS, 8)
 #include RAYT_HEADER
 #undef RAYT__EMIT
 #endif
-/* src/raytrace/host/status.h. The sentence of the last error, and names of statuses and kernels.
-   Uses: config.h, types.h. Used by: functions.h, host/, trace/host/, callers. */
+/* src/raytrace/host/status.h. The sentence of the last error, and names of statuses and kernels. */
 #if RAYT__HOST && !defined(RAYT__EMIT) && !defined(RAYT__PART_STATUS)
 #define RAYT__PART_STATUS
 /* ============================== STATUS ======================================================== */
@@ -5182,8 +5154,7 @@ RAYT_API const char *rayt_where_string(rayt_where where)
     return NULL;
 }
 #endif
-/* src/raytrace/host/checks.h. Checks of arguments that the functions share.
-   Uses: config.h, intersection.cuh, types.h, status.h. Used by: host/, trace/host/. */
+/* src/raytrace/host/checks.h. Checks of arguments that the functions share. */
 #if RAYT__HOST && !defined(RAYT__EMIT) && !defined(RAYT__PART_CHECKS)
 #define RAYT__PART_CHECKS
 /* ============================== CHECKS ======================================================== */
@@ -5232,8 +5203,7 @@ static inline rayt_status rayt__check_where(rayt_where where)
     return rayt__fail(RAYT_ERROR_ARGUMENT, "where is %d, which is no rayt_where", (int)where);
 }
 #endif
-/* src/raytrace/host/scratch.h. Memory for the kernels of one call.
-   Uses: config.h, types.h, status.h. Used by: launch.h, trace/host/build.h. */
+/* src/raytrace/host/scratch.h. Memory for the kernels of one call. */
 #if RAYT__HOST && !defined(RAYT__EMIT) && !defined(RAYT__PART_SCRATCH)
 #define RAYT__PART_SCRATCH
 /* ============================== SCRATCH ======================================================= */
@@ -5314,9 +5284,7 @@ static inline rayt_status rayt__scratch_free(rayt__scratch *scratch, cudaStream_
     return status == RAYT_OK ? rayt__cuda(error, "release of scratch memory") : status;
 }
 #endif
-/* src/raytrace/host/launch.h. Launches of one band of rows.
-   Uses: config.h, intersection.cuh, types.h, scratch.h, status.h, kernels/.
-   Used by: render.h, trace/host/. */
+/* src/raytrace/host/launch.h. Launches of one band of rows. */
 #if RAYT__HOST && !defined(RAYT__EMIT) && !defined(RAYT__PART_LAUNCH)
 #define RAYT__PART_LAUNCH
 /* ============================== LAUNCHERS ===================================================== */
@@ -5515,8 +5483,7 @@ static inline rayt_status rayt__launch(rayt_where where, const rayt__job *job)
     }
 }
 #endif
-/* src/raytrace/host/render.h. Images of any size: on the device, and from host memory.
-   Uses: config.h, intersection.cuh, types.h, host/. Used by: functions.h, callers. */
+/* src/raytrace/host/render.h. Images of any size: on the device, and from host memory. */
 #if RAYT__HOST && !defined(RAYT__EMIT) && !defined(RAYT__PART_RENDER)
 #define RAYT__PART_RENDER
 /* ============================== RENDERING ===================================================== */
@@ -5620,8 +5587,7 @@ RAYT_API rayt_status rayt_render_host(rayt_where where, const rayt_sphere *spher
     return rayt__end(before, status);
 }
 #endif
-/* src/raytrace/host/cpu.h. The same image by the CPU.
-   Uses: config.h, intersection.cuh, types.h, checks.h, status.h. Used by: functions.h, callers. */
+/* src/raytrace/host/cpu.h. The same image by the CPU. */
 #if RAYT__HOST && !defined(RAYT__EMIT) && !defined(RAYT__PART_CPU)
 #define RAYT__PART_CPU
 /* ============================== CPU REFERENCE ================================================= */
@@ -5680,8 +5646,7 @@ RAYT_API rayt_status rayt_render_cpu(const rayt_sphere *spheres, int count, unsi
     return RAYT_OK;
 }
 #endif
-/* src/raytrace/host/scenes.h. Random scenes.
-   Uses: config.h, intersection.cuh, types.h, checks.h, status.h. Used by: functions.h, callers. */
+/* src/raytrace/host/scenes.h. Random scenes. */
 #if RAYT__HOST && !defined(RAYT__EMIT) && !defined(RAYT__PART_SCENES)
 #define RAYT__PART_SCENES
 /* ============================== SCENES ======================================================== */
@@ -5719,8 +5684,7 @@ RAYT_API rayt_status rayt_random_scene(rayt_sphere *spheres, int count, unsigned
     return RAYT_OK;
 }
 #endif
-/* src/raytrace/host/files.h. PICTURES: files that appear whole or not at all; PPM.
-   Uses: config.h, types.h, checks.h, status.h. Used by: functions.h, png.h, callers. */
+/* src/raytrace/host/files.h. PICTURES: files that appear whole or not at all; PPM. */
 #if RAYT__HOST && !defined(RAYT__EMIT) && !defined(RAYT__PART_FILES)
 #define RAYT__PART_FILES
 /* ============================== PICTURES ====================================================== */
@@ -5803,8 +5767,7 @@ RAYT_API rayt_status rayt_write_ppm(const char *path, const unsigned char *image
     return rayt__close(&file);
 }
 #endif
-/* src/raytrace/host/png.h. PNG files.
-   Uses: config.h, types.h, files.h, status.h. Used by: functions.h, callers. */
+/* src/raytrace/host/png.h. PNG files. */
 #if RAYT__HOST && !defined(RAYT__EMIT) && !defined(RAYT__PART_PNG)
 #define RAYT__PART_PNG
 /* PNG (ISO/IEC 15948): chunks with a CRC, in which lie the bits of a zlib stream (RFC 1950, 1951),
@@ -5953,8 +5916,7 @@ RAYT_API rayt_status rayt_write_png(const char *path, const unsigned char *image
     return rayt__close(&file);
 }
 #endif
-/* src/raytrace/host/preview.h. Previews in a terminal.
-   Uses: config.h, types.h, checks.h, status.h. Used by: functions.h, callers. */
+/* src/raytrace/host/preview.h. Previews in a terminal. */
 #if RAYT__HOST && !defined(RAYT__EMIT) && !defined(RAYT__PART_PREVIEW)
 #define RAYT__PART_PREVIEW
 RAYT_API rayt_status rayt_print_ansi(FILE *file, const unsigned char *image, int width, int height,
@@ -5998,9 +5960,7 @@ RAYT_API rayt_status rayt_print_ansi(FILE *file, const unsigned char *image, int
     return RAYT_OK;
 }
 #endif
-/* src/raytrace/trace/host/build.h. Builds of trees, on the device and on the host.
-   Uses: config.h, intersection.cuh, types.h, host/, trace/.
-   Used by: trace/tree.h, trace/host/, callers. */
+/* src/raytrace/trace/host/build.h. Builds of trees, on the device and on the host. */
 #if defined(RAYT_WITH_TRACE) && RAYT__HOST && !defined(RAYT__EMIT) && \
     !defined(RAYT__PART_TREE_BUILD)
 #define RAYT__PART_TREE_BUILD
@@ -6465,9 +6425,7 @@ RAYT_API rayt_status rayt_build_host(rayt_tree *tree, const rayt_sphere *spheres
     return RAYT_OK;
 }
 #endif
-/* src/raytrace/trace/host/query.h. Questions to trees.
-   Uses: config.h, types.h, host/, trace/, build.h.
-   Used by: trace/tree.h, view.h, callers. */
+/* src/raytrace/trace/host/query.h. Questions to trees. */
 #if defined(RAYT_WITH_TRACE) && RAYT__HOST && !defined(RAYT__EMIT) && !defined(RAYT__PART_QUERY)
 #define RAYT__PART_QUERY
 /* ============================== QUERIES ======================================================= */
@@ -6577,9 +6535,7 @@ RAYT_API rayt_status rayt_query_within(const rayt_tree *tree, const rayt_ball *b
     return rayt__end(before, status);
 }
 #endif
-/* src/raytrace/trace/host/view.h. From a scene, a camera and a quality to what kernels take.
-   Uses: config.h, intersection.cuh, types.h, host/, trace/, build.h, query.h.
-   Used by: cpu.h, trace.h. */
+/* src/raytrace/trace/host/view.h. From a scene, a camera and a quality to what kernels take. */
 #if RAYT__HOST && defined(RAYT_WITH_TRACE) && !defined(RAYT__EMIT) && !defined(RAYT__PART_VIEW)
 #define RAYT__PART_VIEW
 /* ============================== TRACE: VIEW =================================================== */
@@ -6840,8 +6796,7 @@ static inline rayt_status rayt__set_view(rayt__trace_view *view, const rayt_scen
     return RAYT_OK;
 }
 #endif
-/* src/raytrace/trace/host/launch.h. Launches of KERNEL TRACE.
-   Uses: config.h, types.h, host/, kernels/constant.cuh, trace/. Used by: trace.h. */
+/* src/raytrace/trace/host/launch.h. Launches of KERNEL TRACE. */
 #if RAYT__HOST && defined(RAYT_WITH_TRACE) && !defined(RAYT__EMIT) && \
     !defined(RAYT__PART_TRACE_LAUNCH)
 #define RAYT__PART_TRACE_LAUNCH
@@ -6901,9 +6856,7 @@ static inline rayt_status rayt__trace_rows(rayt_where where, rayt__trace_view *v
     return status;
 }
 #endif
-/* src/raytrace/trace/host/trace.h. Pictures by a camera: on the device, and from host memory.
-   Uses: config.h, intersection.cuh, types.h, host/, trace/, trace/host/.
-   Used by: functions.h, callers. */
+/* src/raytrace/trace/host/trace.h. Pictures by a camera: on the device, and from host memory. */
 #if RAYT__HOST && defined(RAYT_WITH_TRACE) && !defined(RAYT__EMIT) && !defined(RAYT__PART_TRACE)
 #define RAYT__PART_TRACE
 /* ============================== TRACE: PICTURES =============================================== */
@@ -7026,8 +6979,7 @@ RAYT_API rayt_status rayt_trace_host(rayt_where where, const rayt_scene *scene,
     return rayt__end(before, status);
 }
 #endif
-/* src/raytrace/trace/host/cpu.h. The same pictures by the CPU.
-   Uses: config.h, intersection.cuh, types.h, trace/, view.h. Used by: functions.h, callers. */
+/* src/raytrace/trace/host/cpu.h. The same pictures by the CPU. */
 #if RAYT__HOST && defined(RAYT_WITH_TRACE) && !defined(RAYT__EMIT) && !defined(RAYT__PART_TRACE_CPU)
 #define RAYT__PART_TRACE_CPU
 /* ============================== TRACE: CPU REFERENCE ========================================== */
@@ -7125,8 +7077,7 @@ RAYT_API rayt_status rayt_trace_cpu(const rayt_scene *scene, const rayt_camera *
     return RAYT_OK;
 }
 #endif
-/* src/raytrace/give_back.h. Macros of the caller are as they were.
-   Uses: config.h, set_aside.h. Used by: callers. */
+/* src/raytrace/give_back.h. Macros of the caller are as they were. */
 #if !defined(RAYT__EMIT) && !defined(__CUDACC_RTC__)
 RAYT__WORDS(RAYT__POP)
 #if RAYT__HOST && defined(__GNUC__)

@@ -70,7 +70,7 @@
    and, on devices from sm_80 on:
      TMM_PIPELINED      the same with asynchronous copies, larger blocks of C, and work shared out
                         evenly along k; takes memory for that from a pool of its own (below).
-                        double: TMM_TENSOR where that is fast, else TMM_REGISTER
+                        double, half, bfloat16: TMM_TENSOR where that is fast, else TMM_REGISTER
      TMM_TENSOR         on tensor cores. double: worth it where these are fast for double (sm_80,
                         sm_90, sm_100), elsewhere right but slow. float, with TMM_FLOAT_TENSOR
                         (OPTIONS): operands are split in halves of 16 bits, elements of C for which
@@ -255,9 +255,7 @@
                 The sizes of tiles are in lists of instances: search for _LIST(_)
      type/      CHOICE of TMM_AUTO, calls on the device, HOST LAYER, CPU REFERENCE
      READY-MADE, licence */
-/* src/tiledmm/once/config.h. What is compiled: modes, options, names, kinds of types.
-   Uses: ptx.cuh.
-   Used by: checks.h, ready_made.h, host/, kernels/common/, launch/, once/, type/, kernels/. */
+/* src/tiledmm/once/config.h. What is compiled: modes, options, names, kinds of types. */
 #ifndef TMM__ONCE
 #define TMM_VERSION 100 /* 10000 * major + 100 * minor + patch */
 
@@ -383,6 +381,9 @@
          ? TMM__SECOND(TMM__JOIN(TMM__WORD_16_, TMM_TYPE), 0, 0)          \
          : 0)
 
+/* Is KERNEL PIPELINED made for this type? Double and 16 bits have KERNEL TENSOR in its place. */
+#define TMM__PIPELINES (TMM__FAST && !TMM__IS_DOUBLE && TMM__HALF_TENSOR == 0)
+
 #define TMM__WORD_INT_int , 1
 /* sum += a b. For int by an instruction that the compiler does not look into: else it would
    reorder all sums, which takes time to compile and gains nothing. */
@@ -501,8 +502,7 @@
     "tiledmm.cuh: TMM_TILE, TMM_SUM, TMM_SCALAR, TMM_OUT and TMM_EPILOGUE need a TMM_NAME after the first #include"
 #endif
 #endif
-/* src/tiledmm/type/epilogue.cuh. TMM_EPILOGUE as a function, made while the caller's macros stand.
-   Uses: once/config.h. Used by: callers. */
+/* src/tiledmm/type/epilogue.cuh. TMM_EPILOGUE as a function, made while the caller's macros stand. */
 #if TMM__KERNELS && defined(TMM_EPILOGUE) && !defined(TMM__PASS) && !defined(TMM__MAKING_READY)
 /* The expression may use macros of the caller, N for one, which once/set_aside.h puts away; and no
    variable of a kernel is meant by it. */
@@ -542,8 +542,7 @@ TMM__EPILOGUE(tmm_bsepilogue, float)
 #undef TMM_EPILOGUE
 #define TMM_EPILOGUE(value, row, col) TMM_FN(epilogue)(value, row, col)
 #endif
-/* src/tiledmm/once/set_aside.h. Macros of the caller that are words of this file are set aside; warnings.
-   Uses: once/config.h. Used by: all parts, once/give_back.h. */
+/* src/tiledmm/once/set_aside.h. Macros of the caller that are words of this file are set aside; warnings. */
 #if !defined(TMM__PASS) && !defined(TMM__MAKING_READY)
 /* A program may have defined N, TILE or small before it includes this file. All words in capitals
    that this file has, letters, the names of BLAS, and words that windows.h defines are put away here;
@@ -564,7 +563,7 @@ TMM__EPILOGUE(tmm_bsepilogue, float)
     _(A) _(ACROSS) _(AHEAD) _(ALIGNED_ROWS) _(ALIGNS) _(ALONG) _(ALONG_K) _(ANY) _(AREA) \
     _(AT_ONCE) _(As) _(B) _(BFLOAT16) _(BLOCK) _(BLOCKS_A) _(BLOCKS_B) _(BYTES) _(Bs) _(C) \
     _(CLUSTER) _(COLS) _(COPIES) _(COPY_AT) _(COUNT) _(D) _(DEEP) _(DEPTH) _(DOUBTFUL) \
-    _(DOUBTFUL_SMALL) _(DOWN) _(EDGE) _(END) _(FEWER) _(FEWEST) _(FIRST) _(FLOAT) _(FLUSH) \
+    _(DOUBTFUL_SMALL) _(DOWN) _(EDGE) _(END) _(FEWER) _(FIRST) _(FLOAT) _(FLUSH) \
     _(FOURS) _(GRAIN) _(GROUPS) _(HALF) _(HALVES) _(K) _(K_GROUPS) _(L) _(LANES) _(LAST) _(LDA) \
     _(LDB) _(LDC) _(LDS) _(LINES) _(LINES_A) _(LINES_B) _(LINES_M) _(LINES_N) _(LIST) _(M) \
     _(MATRICES) _(N) _(P) _(PAIRS) _(PART) _(PASSES) _(PASSES_A) _(PIECES) _(PITCH) _(PITCH_A) \
@@ -573,10 +572,10 @@ TMM__EPILOGUE(tmm_bsepilogue, float)
     _(STAGES_2) _(STAGE_A) _(STEP) _(STEPS) _(STILL) _(STORED) _(STORED_ROWS) _(STRIDE) _(SUMS) \
     _(SWIZZLE_128B) _(S_COPIES) _(THREADS) _(THROUGH) _(TILE) _(TILE_COLS) _(TILE_M) _(TILE_N) \
     _(TN) _(UNIT) _(UNROLL) _(VECTOR) _(VECTORS) _(WARPS) _(WARPS_ACROSS) _(WIDE) _(WIDE_PASSES) \
-    _(WIDTH) _(X) _(a) _(alpha) _(b) _(beta) _(bias) _(block) _(c) _(cols) _(d) _(depth) _(e) _(g) \
-    _(h) _(half) _(i) _(j) _(k) _(l) _(lda) _(ldb) _(ldc) _(m) _(max) _(min) _(n) _(near) _(o) _(p) \
-    _(q) _(r) _(rows) _(s) _(size) _(small) _(t) _(threads) _(tile) _(u) _(v) _(w) _(width) _(x) \
-    _(y) _(z)
+    _(WIDTH) _(X) _(a) _(alpha) _(b) _(batch) _(beta) _(bias) _(block) _(c) _(col) _(cols) \
+    _(count) _(d) _(depth) _(e) _(g) _(gamma) _(h) _(half) _(i) _(j) _(k) _(l) _(lda) _(ldb) \
+    _(ldc) _(m) _(max) _(min) _(n) _(near) _(o) _(p) _(q) _(r) _(row) _(rows) _(s) _(size) \
+    _(small) _(steps) _(t) _(threads) _(tile) _(u) _(v) _(w) _(width) _(x) _(y) _(z)
 /* clang-format on */
 #ifdef _MSC_VER
 #define TMM__PRAGMA(x) __pragma(x)
@@ -619,7 +618,6 @@ TMM__WORDS(TMM__PUSH)
 #undef EDGE
 #undef END
 #undef FEWER
-#undef FEWEST
 #undef FIRST
 #undef FLOAT
 #undef FLUSH
@@ -703,15 +701,19 @@ TMM__WORDS(TMM__PUSH)
 #undef a
 #undef alpha
 #undef b
+#undef batch
 #undef beta
 #undef bias
 #undef block
 #undef c
+#undef col
 #undef cols
+#undef count
 #undef d
 #undef depth
 #undef e
 #undef g
+#undef gamma
 #undef h
 #undef half
 #undef i
@@ -730,10 +732,12 @@ TMM__WORDS(TMM__PUSH)
 #undef p
 #undef q
 #undef r
+#undef row
 #undef rows
 #undef s
 #undef size
 #undef small
+#undef steps
 #undef t
 #undef threads
 #undef tile
@@ -746,11 +750,16 @@ TMM__WORDS(TMM__PUSH)
 #undef z
 #endif
 
-/* -Wconversion finds numbers of elements that become double, which is meant. clang as the host
-   compiler of nvcc sees functions of the device unused, and constants that nvcc has put in. */
+/* -Wconversion finds numbers of elements that become double, which is meant; the others are of taste,
+   and programs that ask for them make errors of them. clang as the host compiler of nvcc sees
+   functions of the device unused, and constants that nvcc has put in. */
 #if TMM__HOST && defined(__GNUC__)
 #pragma GCC diagnostic push
 #pragma GCC diagnostic ignored "-Wconversion"
+#pragma GCC diagnostic ignored "-Wsign-conversion"
+#pragma GCC diagnostic ignored "-Wdouble-promotion"
+#pragma GCC diagnostic ignored "-Wshadow"
+#pragma GCC diagnostic ignored "-Wcast-qual"
 #ifdef __clang__
 #pragma GCC diagnostic ignored "-Wunused-function"
 #pragma GCC diagnostic ignored "-Wconstant-logical-operand"
@@ -758,8 +767,7 @@ TMM__WORDS(TMM__PUSH)
 #endif
 #endif
 #endif
-/* src/tiledmm/once/kernels.h. The list of kernels.
-   Uses: launch/product.h, kernels/. Used by: callers. */
+/* src/tiledmm/once/kernels.h. The list of kernels. */
 #if !defined(__CUDACC_RTC__) && !defined(TMM__ONCE)
 /* A line for each value of tmm_kernel, in their order. The enumeration, tmm_kernel_string and each
    type's table of kernels are made from these lines. Programs may have stored values: a new kernel
@@ -785,8 +793,8 @@ TMM__WORDS(TMM__PUSH)
     KERNEL(TMM_REGISTER_128, "register_128", 128, tmm__xall_taken, tmm__xregister_competes,      \
            tmm__xregister_plan, tmm__xtiles)                                                     \
     KERNEL(TMM_PIPELINED, "pipelined", 64,                                                       \
-           TMM__IF_FAST_NOT_DOUBLE(tmm__xcheck_reach, tmm__xfast_competes, tmm__xpipelined_plan, \
-                                   tmm__xdivided))                                               \
+           TMM__IF_PIPELINED(tmm__xcheck_reach, tmm__xfast_competes, tmm__xpipelined_plan,       \
+                             tmm__xdivided))                                                     \
     KERNEL(TMM_SMALL, "small", 16,                                                               \
            TMM__IF_FAST(tmm__xcheck_k, tmm__xfast_competes, tmm__xsmall_plan, tmm__xsmall))      \
     KERNEL(TMM_SKINNY, "skinny", 16,                                                             \
@@ -807,10 +815,7 @@ TMM__WORDS(TMM__PUSH)
     KERNEL(TMM_DIRECT, "direct", 1,                                                              \
            TMM__IF_FAST(tmm__xcheck_k, tmm__xdirect_competes, tmm__xdirect_plan, tmm__xdirect))
 #endif
-/* src/tiledmm/once/types.h. Statuses, kernels, options of calls.
-   Uses: nothing.
-   Used by: checks.h, ready_made.h, host/, kernels/common/finish.cuh, launch/, once/, type/,
-   kernels/. */
+/* src/tiledmm/once/types.h. Statuses, kernels, options of calls. */
 #ifndef TMM__ONCE
 /* Elements of 16 bits: CUDA's types, or in C and C++ without CUDA what has their size. Included here,
    where macros of the caller are set aside: CUDA's headers have words such as half and width. */
@@ -987,8 +992,7 @@ typedef struct tmm_part {
     double seconds; /* set by the call: how long this device took */
 } tmm_part;
 #endif
-/* src/tiledmm/once/functions.h. Declarations of the functions that know no element type.
-   Uses: once/. Used by: callers. */
+/* src/tiledmm/once/functions.h. Declarations of the functions that know no element type. */
 #if !defined(__CUDACC_RTC__) && !defined(TMM__ONCE)
 /* The name of a status: "TMM_OK", ... Never NULL. */
 TMM_API const char *tmm_status_string(tmm_status status);
@@ -1039,8 +1043,7 @@ TMM_API void tmm_host_release(void);
 #endif
 #endif
 /* src/tiledmm/once/ptx.cuh. Wrappers of PTX instructions, with a portable twin where the CPU runner
-   needs one.
-   Uses: config.h. Used by: kernels/common/, config.h, kernels/. */
+   needs one. */
 #if TMM__KERNELS && !defined(TMM__ONCE)
 
 /* sum + a b: PTX ISA 9.7, "mad". See TMM__MULTIPLY_ADD. */
@@ -1436,10 +1439,7 @@ static inline __device__ __noinline__ void tmm__mma_double(double *c, const doub
 }
 #endif
 #endif
-/* src/tiledmm/once/activation.cuh. What an epilogue of a call is for a kernel, and activations.
-   Uses: config.h, types.h.
-   Used by: kernels/common/finish.cuh, kernels/tensor_float/types.cuh, kernels/tensor_half/,
-   kernels/tensor_int8/, type/. */
+/* src/tiledmm/once/activation.cuh. What an epilogue of a call is for a kernel, and activations. */
 #if TMM__KERNELS && defined(TMM_WITH_EPILOGUE) && !defined(TMM__ONCE)
 /* What comes after x = alpha op(A) op(B) + beta C: C = activation(x + biases) + gamma D. A part of
    kernels' parameters. Strides: from product to product. */
@@ -1502,8 +1502,7 @@ static inline __host__ __device__ __noinline__ double tmm__smooth_double(double 
 }
 #endif
 /* src/tiledmm/once/schedule.h. Which block computes what (stream-K), and constants of kernels and
-   launchers.
-   Uses: config.h. Used by: host/devices.h, kernels/common/, launch/, device.h, type/, kernels/. */
+   launchers. */
 #if TMM__KERNELS && !defined(TMM__ONCE)
 /* Blocks of a grid along y or z, at most. */
 enum { TMM__MOST_GRID = 65535 };
@@ -1567,10 +1566,7 @@ typedef struct tmm__schedule {
 #endif
 } tmm__schedule;
 #endif
-/* src/tiledmm/once/triangle.cuh. The tiles and elements of a triangle of C, for syrk.
-   Uses: config.h.
-   Used by: kernels/common/, kernels/pipelined/, kernels/tensor/, kernels/tensor_half/, launch/,
-   type/. */
+/* src/tiledmm/once/triangle.cuh. The tiles and elements of a triangle of C, for syrk. */
 #if TMM__KERNELS && !defined(TMM__ONCE)
 /* C = alpha op(A) op(A)^T + beta C is symmetric. With TMM_WITH_SYRK kernels that have a schedule can
    compute the tiles of a triangle alone: what is told of it has a member `triangle`, 0 for all of C, or
@@ -1721,8 +1717,7 @@ static inline tmm__last_tiles tmm__last_of_triangle(const tmm__tiling *t, int tr
 }
 #endif
 #endif
-/* src/tiledmm/kernels/pipelined/sizes.h. Sizes of KERNEL PIPELINED, and its instances.
-   Uses: once/. Used by: kernels/pipelined/, type/instances.h. */
+/* src/tiledmm/kernels/pipelined/sizes.h. Sizes of KERNEL PIPELINED, and its instances. */
 #if TMM__KERNELS && !defined(TMM__ONCE)
 /* Blocks of KERNEL PIPELINED for any operands to a multiprocessor, for elements of `size` bytes. */
 #if defined(__CUDA_ARCH__) && !TMM__ASYNC
@@ -1745,8 +1740,7 @@ enum { TMM__PIPELINED_UNIT = 64, TMM__PIPELINED_STAGED_ROWS = 4 };
 #define TMM__PIPELINED_BLOCKS (TMM__PIPELINED_LIST(TMM__VALUE_1) 0)
 #define TMM__PIPELINED_ROWS   (TMM__PIPELINED_LIST(TMM__VALUE_2) 0)
 #endif
-/* src/tiledmm/kernels/small/sizes.h. Sizes of KERNEL SMALL, and its instances.
-   Uses: once/. Used by: kernel.cuh, launch.h, type/instances.h. */
+/* src/tiledmm/kernels/small/sizes.h. Sizes of KERNEL SMALL, and its instances. */
 #if TMM__KERNELS && !defined(TMM__ONCE)
 /* KERNEL SMALL: warps of a block at most. */
 enum { TMM__SMALL_WARPS_LOG2 = 3, TMM__SMALL_WARPS = 1 << TMM__SMALL_WARPS_LOG2 };
@@ -1765,8 +1759,7 @@ enum { TMM__SMALL_WARPS_LOG2 = 3, TMM__SMALL_WARPS = 1 << TMM__SMALL_WARPS_LOG2 
 /* Do tensor cores multiply? */
 #define TMM__SMALL_DMMA (TMM__TENSOR_CORES && sizeof(TMM_SUM) == 8 && !TMM__IS_INTEGER)
 #endif
-/* src/tiledmm/kernels/skinny/sizes.h. Sizes of KERNEL SKINNY, and its instances.
-   Uses: once/config.h. Used by: kernel.cuh, launch.h, type/instances.h. */
+/* src/tiledmm/kernels/skinny/sizes.h. Sizes of KERNEL SKINNY, and its instances. */
 #if TMM__KERNELS && !defined(TMM__ONCE)
 /* Rows or columns of a narrow C that KERNEL SKINNY takes at most; warps of a block; vectors of L that
    a thread copies a stage, and elements of L in a stage. */
@@ -1782,8 +1775,7 @@ enum {
 #define TMM__SKINNY_LIST(_) \
     TMM__IF_FLOAT(_(2, k_4, 1, 4) _(3, k_16, 1, 16) _(4, lines_4, 0, 4) _(5, lines_16, 0, 16))
 #endif
-/* src/tiledmm/kernels/outer/sizes.h. Sizes of KERNEL OUTER, and its instances.
-   Uses: once/. Used by: kernel.cuh, launch.h, type/instances.h. */
+/* src/tiledmm/kernels/outer/sizes.h. Sizes of KERNEL OUTER, and its instances. */
 #if TMM__KERNELS && !defined(TMM__ONCE)
 /* KERNEL OUTER: columns of a thread, and warps of a block at most. */
 enum { TMM__OUTER_COLS = 4, TMM__OUTER_WARPS = 8 };
@@ -1796,8 +1788,7 @@ enum { TMM__OUTER_DIRECT = 2, TMM__OUTER_MOST = 64, TMM__OUTER_STEP = 16 };
 #define TMM__OUTER_ROWS    (TMM__OUTER_LIST(TMM__VALUE_1) 0)
 #define TMM__OUTER_ACROSS  (TMM__OUTER_LIST(TMM__VALUE_2) 0)
 #endif
-/* src/tiledmm/kernels/direct/sizes.h. Sizes of KERNEL DIRECT.
-   Uses: once/config.h. Used by: kernel.cuh, launch.h. */
+/* src/tiledmm/kernels/direct/sizes.h. Sizes of KERNEL DIRECT. */
 #if TMM__KERNELS && !defined(TMM__ONCE)
 /* KERNEL DIRECT: log2 of the threads of a block, and their largest number; k whose loads are all
    under way together. */
@@ -1821,8 +1812,7 @@ static inline double tmm__direct_most(long long M, long long N)
 }
 #endif
 #endif
-/* src/tiledmm/kernels/narrow/sizes.h. Sizes of KERNEL NARROW, and its instances.
-   Uses: once/config.h. Used by: kernel.cuh, launch.h, type/instances.h. */
+/* src/tiledmm/kernels/narrow/sizes.h. Sizes of KERNEL NARROW, and its instances. */
 #if TMM__KERNELS && !defined(TMM__ONCE)
 /* KERNEL NARROW: depth of a step, and stages; lines of Q and places of P in a row of a stage, and a
    row, which has 4 more against bank conflicts. The least K for which TMM_AUTO takes it: below, its
@@ -1847,8 +1837,7 @@ typedef struct tmm__narrow {
 /* The instances: pass, name, groups of lines of P. */
 #define TMM__NARROW_LIST(_) TMM__IF_FLOAT(_(4, 3, 3) _(5, 4, 4))
 #endif
-/* src/tiledmm/kernels/tensor/sizes.h. Sizes of KERNEL TENSOR, and its instances.
-   Uses: once/. Used by: kernels/tensor/, launch/product.h, type/instances.h. */
+/* src/tiledmm/kernels/tensor/sizes.h. Sizes of KERNEL TENSOR, and its instances. */
 #if TMM__KERNELS && !defined(TMM__ONCE)
 /* KERNEL TENSOR: depth of a step, and stages; bytes of all stages with tiles of m x n elements. */
 enum { TMM__TENSOR_DEPTH = 16 };
@@ -1869,19 +1858,17 @@ enum { TMM__TENSOR_PITCH = 40 }; /* of 32 columns of C in shared memory: no bank
 #define TMM__TENSOR_DOWN   (TMM__TENSOR_LIST(TMM__VALUE_2) 0)
 #define TMM__TENSOR_WIDTH  (TMM__TENSOR_LIST(TMM__VALUE_3) 0)
 #define TMM__TENSOR_BLOCKS (TMM__TENSOR_LIST(TMM__VALUE_4) 0)
-/* The one that can begin the copies of its next tile before it stores: see KERNEL TENSOR. From so
-   many tiles of each block on, so full in percent, and for steps of 16 k up to so many. */
+/* The ones that can begin the copies of their next tile before they store: see KERNEL TENSOR. Small tiles do
+   from so many of each block on, so full in percent, and for steps of 16 k up to so many. */
 #ifdef TMM_WITH_EPILOGUE /* takes its registers */
 #define TMM__TENSOR_BEGINS(down, width) 0
 #else
-#define TMM__TENSOR_BEGINS(down, width) ((down) == 2 && (width) == 2)
+#define TMM__TENSOR_BEGINS(down, width) ((down) == 4 || ((down) == 2 && (width) == 2))
 #endif
 #define TMM__TENSOR_AHEAD TMM__TENSOR_BEGINS(TMM__TENSOR_DOWN, TMM__TENSOR_WIDTH)
 enum { TMM__AHEAD_TILES = 4, TMM__AHEAD_FULL = 93, TMM__AHEAD_STEPS = 16 };
 #endif
-/* src/tiledmm/once/status.h. The sentence of the last error, and names of statuses and kernels.
-   Uses: config.h, types.h.
-   Used by: checks.h, host/, launch/product.h, once/, type/, kernels/, callers. */
+/* src/tiledmm/once/status.h. The sentence of the last error, and names of statuses and kernels. */
 #if TMM__HOST && !defined(TMM__ONCE)
 /* One buffer a thread and program: `inline` (not static) functions share their variables between
    files. */
@@ -1996,8 +1983,7 @@ static inline long long tmm__min(long long a, long long b)
 }
 #endif
 /* src/tiledmm/once/tuning.h. Every number that was measured on a GPU: of GPUs, and of blocks of
-   kernels.
-   Uses: config.h. Used by: launch/, costs.h, device.h, type/, kernels/. */
+   kernels. */
 #if TMM__HOST && !defined(TMM__ONCE)
 /* A GPU is described by what it does in a nanosecond (tmm__gpu), one that was not measured by
    its data sheet. A kernel is described by the clocks of its blocks (tmm__costs), those of an
@@ -2174,6 +2160,7 @@ typedef struct tmm__costs { /* in clocks, if nothing else is said */
         double power;      /* part by which a launch takes longer, were all of L2 busy, */
         double power_from; /* beyond so many nanoseconds */
         double latency;    /* clocks until memory has sent what a block without others waits for */
+        double ahead;      /* of a large tile beside its k, where a block has tile after tile */
     } tensor;
     struct { /* KERNEL NARROW. */
         /* A step of a tile, of two on a multiprocessor: Q along k, and along the lines; 3 and 4
@@ -2220,14 +2207,21 @@ typedef struct tmm__costs { /* in clocks, if nothing else is said */
         double power;    /* as for TENSOR of double, where tensor cores are the limit */
     } thin;
     /* KERNEL TENSOR HALF by mma.sync; by wgmma: once, 64 k, a tile, one of partial sums, `odd` of a tile;
-       part of 64 k that few blocks save. */
+       part of 64 k that few blocks save. half_parts: parts of k that a cluster adds, once, and a sum that is sent; a
+       launch behind KERNEL ALIGN, more than alone. */
     tmm__block_costs half[TMM__TUNED_HALF];
     double half_wgmma[TMM__TUNED_HALF][6];
+    double half_parts[3];
     /* KERNEL THIN HALF, in nanoseconds, and what all of 16 bits have: kernels/tensor_half/costs.h. */
     struct {
         double tile[3], step[4], latency[2], cluster[2], memory[2], asked[3], l2[2];
-        double align[3], sum[2], host, apart[3], late, words[2];
+        double align[3], sum[2], host, apart[3], late, words[2], direct;
     } half_thin;
+    /* KERNEL TINY HALF: once, 32 k, and more for an operand by 2 bytes; a tile; 16 k of an operand by 8, 4 and 2
+       bytes, and more of these as far as they exist; 4 rows of C by elements, or as many lanes; times that memory takes. */
+    struct {
+        double first, deep, late, tile, load[4], rows, memory;
+    } half_tiny;
     /* KERNEL TENSOR INT8. The device chooses by the first five, in products of bytes by one
        modulus; TMM_AUTO by the last four. `slow` is predicted: fp64_slow and each_slow where FP64
        has 1/64 of the rate of FP32, rate_slow by mma.sync. */
@@ -2425,6 +2419,7 @@ static const tmm__costs tmm__measured = {
         0.17,  /* power */
         2e5,   /* power_from */
         1900,  /* latency */
+        7000,  /* ahead */
     },
     {
         /* narrow */
@@ -2524,10 +2519,11 @@ static const tmm__costs tmm__measured = {
     },
     {
         /* half by wgmma */
-        {3640, 1330, 3870, 9060, 9250, 0.198},
-        {4890, 799, 1920, 2960, 4470, 0.473},
-        {4230, 1040, 3200, 4960, 8440, 0.277},
+        {1070, 1110, 3870, 9060, 9250, 0.115},
+        {1640, 613, 1920, 2960, 4470, 0.104},
+        {1660, 871, 3200, 4960, 8440, 0.115},
     },
+    {875, 0.248, 1500}, /* half parts */
     {
         /* half thin */
         {34.7, 2200, 37.6},         /* tile */
@@ -2536,14 +2532,17 @@ static const tmm__costs tmm__measured = {
         {1520, 18},                 /* cluster */
         {1200, 600},                /* memory */
         {962000, 293000, 0.0393},   /* asked */
-        {15000, 2.81},              /* l2 */
+        {15000, 2.46},              /* l2 */
         {2880, 0.000166, 0.000476}, /* align */
         {4020, 0.000282},           /* sum */
         6760,                       /* host */
         {1.9, 2.68, 0.327},         /* apart */
         1.06,                       /* late */
         {0.034, 0.041},             /* words */
+        1.4,                        /* direct: clocks of KERNEL DIRECT, times those of float */
     },
+    /* half tiny */
+    {869, 1270, 558, 97.7, {42, 50.6, 47.2, 69.2}, 23.2, 1.15},
     {
         /* int8 */
         26,      /* fp64 */
@@ -2579,8 +2578,7 @@ static inline const tmm__costs *tmm__tuned(void)
     return TMM__COSTS;
 }
 #endif
-/* src/tiledmm/once/device.h. What is known of a device; memory pools and workspaces.
-   Uses: once/. Used by: host/, launch/, arguments.h, costs.h, type/, kernels/. */
+/* src/tiledmm/once/device.h. What is known of a device; memory pools and workspaces. */
 #if TMM__HOST && !defined(TMM__ONCE)
 /* What is known of a kernel on a device. CUDA takes up to a few tenths of a millisecond for an
    answer, so each question is asked once. */
@@ -2920,8 +2918,7 @@ static inline unsigned long long tmm__ticket(void)
     return (z ^ (z >> 31)) | 1;
 }
 #endif
-/* src/tiledmm/once/costs.h. COSTS: how long a launch should take.
-   Uses: once/. Used by: launch/, type/explain.h, kernels/. */
+/* src/tiledmm/once/costs.h. COSTS: how long a launch should take. */
 #if TMM__HOST && !defined(TMM__ONCE)
 /* What a launch has to do. */
 typedef struct tmm__load {
@@ -3056,8 +3053,7 @@ static inline double tmm__pack_time(double bytes)
     return gpu->launch + t->pack / gpu->clock + 2 * bytes / (t->pack_rate * gpu->memory);
 }
 #endif
-/* src/tiledmm/once/arguments.h. Checks of arguments that all forms of GEMM share.
-   Uses: once/. Used by: checks.h, host/devices.h, type/. */
+/* src/tiledmm/once/arguments.h. Checks of arguments that all forms of GEMM share. */
 #if TMM__HOST && !defined(TMM__ONCE)
 /* Of a matrix, and from the first to the last of a batch: what sums of both do not exceed. */
 #define TMM__MOST_BYTES (LLONG_MAX / 2)
@@ -3300,8 +3296,7 @@ static inline tmm_status tmm__blame_operand(const tmm__operands *o, tmm_status s
     return status;
 }
 #endif
-/* src/tiledmm/once/passes.h. How a kernel gets its instances.
-   Uses: config.h. Used by: kernels/common/, kernels/. */
+/* src/tiledmm/once/passes.h. How a kernel gets its instances. */
 #ifndef TMM__ONCE
 /* An instance is a kernel with its tile, stages and the like as constants. Beside each kernel
    stands the list of its instances, a line each:
@@ -3317,12 +3312,11 @@ static inline tmm_status tmm__blame_operand(const tmm__operands *o, tmm_status s
 
 /* Value number 1, 2, ... of this pass's instance: (TMM__SMALL_LIST(TMM__VALUE_2) 0) is its
    columns. */
-#define TMM__HEAD(a, ...)                         a
-#define TMM__VALUE_1(pass, name, ...)             TMM__PASS == pass ? TMM__HEAD(__VA_ARGS__, 0):
-#define TMM__VALUE_2(pass, name, a, ...)          TMM__PASS == pass ? TMM__HEAD(__VA_ARGS__, 0):
-#define TMM__VALUE_3(pass, name, a, b, ...)       TMM__PASS == pass ? TMM__HEAD(__VA_ARGS__, 0):
-#define TMM__VALUE_4(pass, name, a, b, c, ...)    TMM__PASS == pass ? TMM__HEAD(__VA_ARGS__, 0):
-#define TMM__VALUE_5(pass, name, a, b, c, d, ...) TMM__PASS == pass ? TMM__HEAD(__VA_ARGS__, 0):
+#define TMM__HEAD(a, ...)                      a
+#define TMM__VALUE_1(pass, name, ...)          TMM__PASS == pass ? TMM__HEAD(__VA_ARGS__, 0):
+#define TMM__VALUE_2(pass, name, a, ...)       TMM__PASS == pass ? TMM__HEAD(__VA_ARGS__, 0):
+#define TMM__VALUE_3(pass, name, a, b, ...)    TMM__PASS == pass ? TMM__HEAD(__VA_ARGS__, 0):
+#define TMM__VALUE_4(pass, name, a, b, c, ...) TMM__PASS == pass ? TMM__HEAD(__VA_ARGS__, 0):
 
 /* The name of this pass's instance: TMM__INSTANCE(gemm_small_, SMALL) is tmm_sgemm_small_16x32 in
    pass 2 of float. Only where both numbers are the same does TMM__SAME_ put a second argument. */
@@ -3340,8 +3334,7 @@ static inline tmm_status tmm__blame_operand(const tmm__operands *o, tmm_status s
 /* The first pass also compiles what a type has once. */
 #define TMM__EMIT_TYPE (TMM__PASS == 1)
 #endif
-/* src/tiledmm/once/names.h. NAMES: what is made once for each type, and for each instance of a kernel.
-   Uses: once/config.h, once/passes.h. Used by: kernels/, type/. */
+/* src/tiledmm/once/names.h. NAMES: what is made once for each type, and for each instance of a kernel. */
 #ifndef TMM__ONCE
 /* Functions and structures of a type have a name at their definition and their calls that tools can
    see. x stands for the type's name, as in xGEMM: tmm__xchoice is tmm_sgemm__choice where TMM_NAME
@@ -3463,6 +3456,7 @@ static inline tmm_status tmm__blame_operand(const tmm__operands *o, tmm_status s
 #define tmm__xgemm_prepare_memory TMM_FN(gemm_prepare_memory)
 #define tmm__xgemm_half_align     TMM_FN(gemm_half_align)
 #define tmm__xgemm_half_thin      TMM_FN(gemm_half_thin)
+#define tmm__xgemm_half_tiny      TMM_FN(gemm_half_tiny)
 #define tmm__xgemm_reduce         TMM_FN(gemm_reduce)
 #define tmm__xgemm_release        TMM_FN(gemm_release)
 #define tmm__xgemm_shared_        TMM_FN(gemm_shared_)
@@ -3489,6 +3483,7 @@ static inline tmm_status tmm__blame_operand(const tmm__operands *o, tmm_status s
 #define tmm__xhalf_boxed      TMM_FN(gemm__half_boxed)
 #define tmm__xhalf_boxed_C    TMM_FN(gemm__half_boxed_C)
 #define tmm__xhalf_by_wgmma   TMM_FN(gemm__half_by_wgmma)
+#define tmm__xhalf_has_wgmma  TMM_FN(gemm__half_has_wgmma)
 #define tmm__xhalf_copied     TMM_FN(gemm__half_copied)
 #define tmm__xhalf_copies     TMM_FN(gemm__half_copies)
 #define tmm__xhalf_copy       TMM_FN(gemm__half_copy)
@@ -3500,6 +3495,7 @@ static inline tmm_status tmm__blame_operand(const tmm__operands *o, tmm_status s
 #define tmm__xhalf_mma_plan   TMM_FN(gemm__half_mma_plan)
 #define tmm__xhalf_packs      TMM_FN(gemm__half_packs)
 #define tmm__xhalf_plain      TMM_FN(gemm__half_plain)
+#define tmm__xhalf_room       TMM_FN(gemm__half_room)
 #define tmm__xhalf_run_wgmma  TMM_FN(gemm__half_run_wgmma)
 #define tmm__xhalf_sum_time   TMM_FN(gemm__half_sum_time)
 #define tmm__xhalf_tile       TMM_FN(gemm__half_tile)
@@ -3512,6 +3508,15 @@ static inline tmm_status tmm__blame_operand(const tmm__operands *o, tmm_status s
 #define tmm__xhalf_thin_stage TMM_FN(gemm__half_thin_stage)
 #define tmm__xhalf_thin_time  TMM_FN(gemm__half_thin_time)
 #define tmm__xhalf_thin_words TMM_FN(gemm__half_thin_words)
+#define tmm__xhalf_tiny       TMM_FN(gemm__half_tiny)
+#define tmm__xhalf_tiny_begin TMM_FN(gemm__half_tiny_begin)
+#define tmm__xhalf_tiny_lines TMM_FN(gemm__half_tiny_lines)
+#define tmm__xhalf_tiny_load  TMM_FN(gemm__half_tiny_load)
+#define tmm__xhalf_tiny_loads TMM_FN(gemm__half_tiny_loads)
+#define tmm__xhalf_tiny_time  TMM_FN(gemm__half_tiny_time)
+#define tmm__xhalf_tiny_plan  TMM_FN(gemm__half_tiny_plan)
+#define tmm__xhalf_tiny_store TMM_FN(gemm__half_tiny_store)
+#define tmm__xhalf_tiny_turn  TMM_FN(gemm__half_tiny_turn)
 #define tmm__xhalf__thin      TMM_FN(gemm__half__thin_way)
 #define tmm__xhalf__thins     TMM_FN(gemm__half__thins)
 #define tmm__xhalf_wgmma      TMM_FN(gemm__half_wgmma)
@@ -3858,6 +3863,7 @@ static inline tmm_status tmm__blame_operand(const tmm__operands *o, tmm_status s
 #define tmm__tensor_copied_k      TMM__INSTANCE(tensor_copied_k_, TENSOR)
 #define tmm__tensor_copy          TMM__INSTANCE(tensor_copy_, TENSOR)
 #define tmm__tensor_find_lane     TMM__INSTANCE(tensor_find_lane_, TENSOR)
+#define tmm__tensor_find_first    TMM__INSTANCE(tensor_find_first_, TENSOR)
 #define tmm__tensor_leave_sums    TMM__INSTANCE(tensor_leave_sums_, TENSOR)
 #define tmm__tensor_load_A        TMM__INSTANCE(tensor_load_A_, TENSOR)
 #define tmm__tensor_load_B        TMM__INSTANCE(tensor_load_B_, TENSOR)
@@ -3897,8 +3903,7 @@ static inline tmm_status tmm__blame_operand(const tmm__operands *o, tmm_status s
 #define tmm__wgmma_sum_halves    TMM__INSTANCE(wgmma_sum_halves_, WGMMA)
 #define tmm__wgmma_sum_pairs     TMM__INSTANCE(wgmma_sum_pairs_, WGMMA)
 #endif
-/* src/tiledmm/launch/hooks.h. What tests define otherwise, before a type is made: all of it is here.
-   Uses: once/. Used by: plan.h, product.h, type/, kernels/. */
+/* src/tiledmm/launch/hooks.h. What tests define otherwise, before a type is made: all of it is here. */
 #if TMM__HOST && !defined(TMM__ONCE)
 /* The predicted time of a plan, which has the number of its instance, how K is cut (TMM__PLAN_WHOLE
    and so on) and the slices of a tile. bench/shapes forces plans by it, one by one. */
@@ -3975,8 +3980,7 @@ static inline tmm_status tmm__blame_operand(const tmm__operands *o, tmm_status s
 #endif
 #endif
 /* src/tiledmm/launch/plan.h. PLAN: how a product is launched, and how tiles and steps are
-   divided; the words of it.
-   Uses: hooks.h, once/. Used by: product.h, type/, kernels/. */
+   divided; the words of it. */
 #if TMM__HOST && !defined(TMM__ONCE)
 /* What KERNEL SMALL takes if there is no memory for slices. */
 typedef struct tmm__unsplit {
@@ -4144,8 +4148,7 @@ static inline int tmm__pretend(const char *gpu, tmm__device *device, tmm__kernel
     return 0;
 }
 #endif
-/* src/tiledmm/kernels/pipelined/plan.h. PLAN of KERNEL PIPELINED: how tiles and steps are divided.
-   Uses: launch/, once/. Used by: launch.h. */
+/* src/tiledmm/kernels/pipelined/plan.h. PLAN of KERNEL PIPELINED: how tiles and steps are divided. */
 #if TMM__HOST && TMM__FAST && !defined(TMM__ONCE)
 /* As tmm__plan_whole, but with even shares of the tiles of the last rounds (stream-K), which takes memory for
    partial tiles. s->streamk_tiles is 0 if it would gain nothing. */
@@ -4235,8 +4238,7 @@ static inline void tmm__plan_pipelined(tmm__plan *plan, const tmm__division *d)
     plan->blocks = blocks;
 }
 #endif
-/* src/tiledmm/kernels/tensor/plan.h. PLAN of KERNEL TENSOR: how tiles and steps are divided.
-   Uses: sizes.h, launch/plan.h, once/. Used by: launch.h. */
+/* src/tiledmm/kernels/tensor/plan.h. PLAN of KERNEL TENSOR: how tiles and steps are divided. */
 #if TMM__HOST && TMM__FAST && !defined(TMM__ONCE)
 /* An instance of KERNEL TENSOR. */
 typedef struct tmm__tensor_instance {
@@ -4348,7 +4350,7 @@ static inline void tmm__plan_tensor_last(tmm__plan *plan, const tmm__tensor_inst
     if (!tmm__is_faster(plan, TMM__PLAN_LAST_ROUND, slices,
                         tmm__launch_time(costs, &load) + tmm__in_nanoseconds(clocks)))
         return;
-    plan->blocks = tiles - rest + blocks;
+    plan->blocks = large && i->ahead ? d->processors : tiles - rest + blocks;
     plan->s.streamk_tiles = rest;
     plan->s.streamk_blocks = blocks;
     plan->s.reduce = plan->s.cluster = 0;
@@ -4360,18 +4362,22 @@ static inline void tmm__plan_tensor(tmm__plan *plan, const tmm__tensor_instance 
                                     const tmm__division *d)
 {
     const tmm__costs *t = tmm__tuned();
-    const tmm__block_costs costs = tmm__tensor_costs(i, &d->load);
+    tmm__block_costs costs = tmm__tensor_costs(i, &d->load);
     const int processors = d->processors, steps = d->steps, depth = TMM__TENSOR_DEPTH;
     const double clock = tmm__in_nanoseconds(1);
     tmm__schedule *s = &plan->s;
     int slots = (i->blocks < 2 ? i->blocks : 2) * processors;
     int tiles = d->tiles_down * d->tiles_across;
     double area = (double)i->tile_m * i->tile_n;
-    /* With a short K a block has tile after tile: see KERNEL TENSOR. */
+    /* A block has tile after tile, of large ones, or with a short K: see KERNEL TENSOR. */
     const int resident = i->blocks * processors;
     const double each = ceil((double)tiles / resident);
-    const int ahead = i->ahead && steps <= TMM__AHEAD_STEPS && each >= (int)TMM__AHEAD_TILES &&
-                      100.0 * tiles >= (int)TMM__AHEAD_FULL * each * resident;
+    const int large = i->blocks == 1, single = d->load.blocks <= tiles;
+    const int ahead =
+        i->ahead && (large ? single
+                           : steps <= TMM__AHEAD_STEPS && each >= (int)TMM__AHEAD_TILES &&
+                                 100.0 * tiles >= (int)TMM__AHEAD_FULL * each * resident);
+    if (ahead && large) costs.more = t->tensor.ahead;
     plan->blocks = tmm__plan_whole(s, d, ahead ? resident : INT_MAX);
     plan->time = HUGE_VAL, plan->cut = TMM__PLAN_WHOLE, plan->slices = 1;
     /* Of a triangle, the tiles after those that begin together may be alone; costs of other products
@@ -4431,8 +4437,7 @@ static inline void tmm__plan_tensor(tmm__plan *plan, const tmm__tensor_instance 
     }
 }
 #endif
-/* src/tiledmm/host/job.h. HOST MACHINERY: how tmm_?gemm_host works; its structs.
-   Uses: once/. Used by: host/, type/host_layer.h. */
+/* src/tiledmm/host/job.h. HOST MACHINERY: how tmm_?gemm_host works; its structs. */
 #if TMM__HOST && TMM__HOST_LAYER && !defined(TMM__ONCE)
 /* What tmm_?gemm_host does, for elements of any type. The calling thread makes all calls to CUDA.
    Helper threads only copy host memory.
@@ -4690,8 +4695,7 @@ typedef struct tmm__host {
     double done; /* elements of C */
 } tmm__host;
 #endif
-/* src/tiledmm/host/memory.h. Memory that is kept for the next call.
-   Uses: job.h, once/. Used by: host/, callers. */
+/* src/tiledmm/host/memory.h. Memory that is kept for the next call. */
 #if TMM__HOST && TMM__HOST_LAYER && !defined(TMM__ONCE)
 /* One record for the program, of pinned memory, which is slow to allocate. Device memory stays
    in the pools. */
@@ -4845,8 +4849,7 @@ static inline void tmm__event_close(cudaEvent_t event)
     if (event != NULL) (void)tmm__succeeded(cudaEventDestroy(event));
 }
 #endif
-/* src/tiledmm/host/threads.h. Helper threads that copy between pageable memory and the pinned ring.
-   Uses: job.h, once/config.h. Used by: devices.h, transfer.h. */
+/* src/tiledmm/host/threads.h. Helper threads that copy between pageable memory and the pinned ring. */
 #if TMM__HOST && TMM__HOST_LAYER && !defined(TMM__ONCE)
 static inline void tmm__copy_chunk(tmm__chunk *c)
 {
@@ -4965,8 +4968,7 @@ static inline int tmm__helpers_count(int threads)
     return processors < 1 ? 1 : (int)processors;
 }
 #endif
-/* src/tiledmm/host/transfer.h. Copies between host and device, staged ones in chunks.
-   Uses: host/, once/. Used by: host/. */
+/* src/tiledmm/host/transfer.h. Copies between host and device, staged ones in chunks. */
 #if TMM__HOST && TMM__HOST_LAYER && !defined(TMM__ONCE)
 /* 1 or 0, or -1 with a status. CUDA puts "not ready" on record as an error, in place of an older
    one, which is lost then. */
@@ -5154,8 +5156,7 @@ static inline tmm_status tmm__pump(tmm__host *h, int *moved)
     return status;
 }
 #endif
-/* src/tiledmm/host/layout.h. Parts of K, blocks and slots of a device, order of its tasks.
-   Uses: job.h, once/. Used by: host/. */
+/* src/tiledmm/host/layout.h. Parts of K, blocks and slots of a device, order of its tasks. */
 #if TMM__HOST && TMM__HOST_LAYER && !defined(TMM__ONCE)
 /* How many parts K has. The last ones are job->depth deep, counted from the end of K, which is
    rounded up so that their lines stay aligned. *rest is what is in front of them, at least
@@ -5402,8 +5403,7 @@ static inline void tmm__upload_part(const tmm__layout *l, long long position, lo
     *k = in_first_run ? position % l->first_run : position / l->nj;
 }
 #endif
-/* src/tiledmm/host/one_device.h. One device: slots, requests, launches.
-   Uses: host/, once/. Used by: devices.h. */
+/* src/tiledmm/host/one_device.h. One device: slots, requests, launches. */
 #if TMM__HOST && TMM__HOST_LAYER && !defined(TMM__ONCE)
 /* A slot for another part: an empty one, or the one whose last use is oldest and has been launched.
    NULL if tasks to come need all of them. */
@@ -5724,8 +5724,7 @@ static inline tmm_status tmm__advance(tmm__host *h, tmm__worker *w, int *moved)
     return status == TMM_OK ? tmm__launch_requested(h, w, limit, moved) : status;
 }
 #endif
-/* src/tiledmm/host/shares.h. All devices: their options, the rows that each gets, and its blocks.
-   Uses: host/, once/. Used by: devices.h. */
+/* src/tiledmm/host/shares.h. All devices: their options, the rows that each gets, and its blocks. */
 #if TMM__HOST && TMM__HOST_LAYER && !defined(TMM__ONCE)
 /* Checks the options that need no device. */
 static inline tmm_status tmm__check_options(const tmm_host_options *o)
@@ -6002,8 +6001,7 @@ static inline tmm_status tmm__host_layout(tmm__host *h)
     return TMM_OK;
 }
 #endif
-/* src/tiledmm/host/devices.h. All devices: slots, streams, the run from first to last copy.
-   Uses: host/, once/. Used by: type/host_layer.h. */
+/* src/tiledmm/host/devices.h. All devices: slots, streams, the run from first to last copy. */
 #if TMM__HOST && TMM__HOST_LAYER && !defined(TMM__ONCE)
 static inline long long *tmm__new_slot_table(long long count)
 {
@@ -6283,8 +6281,7 @@ static inline tmm_status tmm__host_run(tmm__job *job, const tmm_host_options *op
     return status;
 }
 #endif
-/* src/tiledmm/host/multi.h. Operands that lie on several devices: tmm_?gemm_multi.
-   Uses: host/, once/. Used by: type/host_layer.h. */
+/* src/tiledmm/host/multi.h. Operands that lie on several devices: tmm_?gemm_multi. */
 #if TMM__HOST && TMM__HOST_LAYER && !defined(TMM__ONCE)
 /* Each device gathers B, one column of blocks after the other, in buffers. Meanwhile it multiplies
    its rows of A with the columns that it has. */
@@ -6564,8 +6561,7 @@ static inline tmm_status tmm__multi_run(const tmm__job *job, tmm_part *parts, in
     return status;
 }
 #endif
-/* src/tiledmm/checks.h. CHECKS of results, for matrices of any type.
-   Uses: once/. Used by: callers. */
+/* src/tiledmm/checks.h. CHECKS of results, for matrices of any type. */
 #if TMM__HOST && !defined(TMM__ONCE)
 /* A number of 16 bits, of which the exponent has 5 (half) or 8 (bfloat16). It needs no CUDA header. */
 static inline double tmm__of_16_bits(unsigned bits, int exponent_bits)
@@ -6766,8 +6762,7 @@ TMM_API tmm_status tmm_freivalds(tmm_type type, long long M, long long N, long l
     return TMM_OK;
 }
 #endif
-/* src/tiledmm/type/begin.h. Per element type from here on: reached with TMM_NAME or TMM_TYPE set.
-   Uses: once/. Used by: type/, kernels/. */
+/* src/tiledmm/type/begin.h. Per element type from here on: reached with TMM_NAME or TMM_TYPE set. */
 #define TMM__ONCE /* what does not depend on a type is read: a later inclusion leaves it out */
 #if !defined(TMM__PASS) && (defined(TMM_NAME) || defined(TMM_TYPE))
 #ifndef TMM_NAME
@@ -6832,10 +6827,10 @@ TMM_API tmm_status tmm_freivalds(tmm_type type, long long M, long long N, long l
 #else
 #define TMM__IF_FLOAT_FAST(...) TMM__LEFT_OUT
 #endif
-#if TMM__FAST && !TMM__IS_DOUBLE /* of double it is a name for others: see tmm__xstands_for */
-#define TMM__IF_FAST_NOT_DOUBLE(...) __VA_ARGS__
+#if TMM__PIPELINES /* else it is a name for others: see tmm__xstands_for */
+#define TMM__IF_PIPELINED(...) __VA_ARGS__
 #else
-#define TMM__IF_FAST_NOT_DOUBLE(...) TMM__LEFT_OUT
+#define TMM__IF_PIPELINED(...) TMM__LEFT_OUT
 #endif
 #if TMM__FLOAT_TENSOR || TMM__IS_DOUBLE || TMM__HALF_TENSOR
 #define TMM__IF_TENSOR(...) __VA_ARGS__
@@ -6872,8 +6867,7 @@ static_assert(sizeof(TMM_TYPE) < 4 || (__is_constructible(TMM_OUT *, TMM_TYPE *)
               "bytes");
 #endif
 #endif
-/* src/tiledmm/type/api.h. Declarations of what each element type has.
-   Uses: once/. Used by: callers. */
+/* src/tiledmm/type/api.h. Declarations of what each element type has. */
 #if defined(TMM_NAME) && !defined(TMM__PASS) && !defined(__CUDACC_RTC__)
 /* C = alpha op(A) op(B) + beta C on the current device, enqueued on `stream`.
    A, B, C: device pointers. op(A) is M x K, op(B) is K x N, C is M x N, row-major.
@@ -7082,8 +7076,7 @@ TMM_API tmm_status tmm__xgemm_openmp(tmm_op opA, tmm_op opB, long long M, long l
                                      const TMM_TYPE *B, long long ldb, TMM_SCALAR beta, TMM_OUT *C,
                                      long long ldc, int threads);
 #endif
-/* src/tiledmm/kernels/common/finish.cuh. The epilogue of a call, at the last step of an element.
-   Uses: once/. Used by: store.cuh, type/, kernels/. */
+/* src/tiledmm/kernels/common/finish.cuh. The epilogue of a call, at the last step of an element. */
 /* What the last step of an element takes: alpha; with TMM_WITH_EPILOGUE also what the call asks for
    after alpha op(A) op(B) + beta C, in `after`. FACTOR is alpha itself. PLAIN: nothing after it. */
 #ifndef TMM__ALPHA
@@ -7208,8 +7201,7 @@ TMM__DEVICE TMM_SUM tmm__xlast(tmm__xalpha alpha, TMM_SUM sum, TMM_SUM old, long
     return x;
 }
 #endif
-/* src/tiledmm/kernels/simple/global.cuh. The kernel that teaches global memory.
-   Uses: once/passes.h. Used by: launch.h. */
+/* src/tiledmm/kernels/simple/global.cuh. The kernel that teaches global memory. */
 /* All kernels compute one M x N matrix C = alpha op(A) op(B) + beta C per blockIdx.z, where
        op(A)(i, k) = A[i * rsA + k * csA]     rs: row stride, cs: column stride, in elements;
        op(B)(k, j) = B[k * rsB + j * csB]     a transposed operand is the same memory with the
@@ -7283,8 +7275,7 @@ TMM_KERNEL void __launch_bounds__(32 * 32)
 /* END OF KERNEL */
 #undef tmm_gemm_global
 #endif
-/* src/tiledmm/kernels/simple/shared.cuh. The kernel that teaches shared memory.
-   Uses: once/. Used by: launch.h, type/instances.h. */
+/* src/tiledmm/kernels/simple/shared.cuh. The kernel that teaches shared memory. */
 /* The instances: the pass that compiles it (once/passes.h), and its tile, which is its name. TMM_TILE, if
    the caller defines it, is the only one. */
 #ifndef TMM__SHARED_LIST
@@ -7398,8 +7389,7 @@ TMM_KERNEL void __launch_bounds__(TMM_TILE *TMM_TILE)
 #endif
 #endif
 #endif
-/* src/tiledmm/kernels/simple/register.cuh. The kernel that teaches registers.
-   Uses: once/passes.h. Used by: launch.h, type/instances.h. */
+/* src/tiledmm/kernels/simple/register.cuh. The kernel that teaches registers. */
 /* The instances: the pass that compiles it (once/passes.h), its tile, which is its name, and TMM_BLOCK. */
 #ifndef TMM__REGISTER_LIST
 #define TMM__REGISTER_LIST(_) TMM__IF_ALL_TILES(_(1, 64, 4)) _(2, 128, 8)
@@ -7602,8 +7592,7 @@ TMM_KERNEL void __launch_bounds__(256, sizeof(TMM_TYPE) * TMM_BLOCK <= 32 ? 2 : 
 #undef tmm_put_quad
 #endif
 #endif
-/* src/tiledmm/kernels/common/store.cuh. Loading and storing elements of C.
-   Uses: finish.cuh, once/. Used by: kernels/common/, launch/product.h, kernels/. */
+/* src/tiledmm/kernels/common/store.cuh. Loading and storing elements of C. */
 #if defined(TMM__PASS) && TMM__EMIT_TYPE && TMM__FAST
 /* Terms:  mask    bit j is set if neighbour j is to be read or written
            vector  all bits are set, and C is aligned: one access, no predicates
@@ -7877,9 +7866,7 @@ TMM__DEVICE void tmm__xstore_row(TMM_OUT *C, long long row, long long col, bool 
         tmm__xstore_if(C + j / 4 * 32 + j % 4, elements[j / 4].v[j % 4], mask >> j & 1);
 }
 #endif
-/* src/tiledmm/kernels/common/streamk.cuh. Tiles and partial tiles of a schedule.
-   Uses: store.cuh, once/.
-   Used by: pack_reduce.cuh, kernels/pipelined/, kernels/tensor/, kernels/tensor_float/. */
+/* src/tiledmm/kernels/common/streamk.cuh. Tiles and partial tiles of a schedule. */
 #if defined(TMM__PASS) && TMM__EMIT_TYPE && TMM__FAST
 /* Tile number `tile` of C: its first row and column, in units of tiles. Bands of band_rows
    rows of tiles are walked downwards, then across. */
@@ -7924,9 +7911,8 @@ TMM__DEVICE void tmm__xstore_sums(long long M, long long N, TMM__ALPHA alpha, TM
 }
 #endif
 /* src/tiledmm/kernels/common/pack_reduce.cuh. What goes before and after KERNEL PIPELINED and TENSOR:
-   packing operands, adding up partial tiles.
-   Uses: store.cuh, streamk.cuh, once/. Used by: launch/product.h. */
-#if defined(TMM__PASS) && TMM__EMIT_TYPE && TMM__FAST
+   packing operands, adding up partial tiles. */
+#if defined(TMM__PASS) && TMM__EMIT_TYPE && TMM__FAST && !TMM__HALF_TENSOR
 #if TMM__IS_FLOAT || TMM__IS_DOUBLE
 /* KERNEL PACK. Copies op(A) to [k][row] and op(B) to [k][column], the form that is copied best to
    shared memory later, with zeros up to `pitch` lines. blockIdx.z: 0 for A, 1 for B. A block of
@@ -8058,9 +8044,8 @@ TMM_KERNEL void __launch_bounds__(256)
         }
 }
 #endif
-/* src/tiledmm/kernels/pipelined/copy.cuh. Asynchronous copies of KERNEL PIPELINED to shared memory.
-   Uses: sizes.h, once/. Used by: kernel.cuh. */
-#if defined(TMM__PASS) && TMM__EMIT_TYPE && TMM__FAST && !TMM__IS_DOUBLE
+/* src/tiledmm/kernels/pipelined/copy.cuh. Asynchronous copies of KERNEL PIPELINED to shared memory. */
+#if defined(TMM__PASS) && TMM__EMIT_TYPE && TMM__PIPELINES
 /* In the functions below `rows`, the rows of C that a thread owns, is a constant: 8 in the instance for
    any operands, 16 in others, which copy vectors alone.
 
@@ -8227,8 +8212,7 @@ TMM__DEVICE void tmm__xpipelined_fill(tmm__xpipelined_copies *c, TMM_TYPE *share
 }
 #endif
 /* src/tiledmm/kernels/pipelined/store.cuh. What becomes of the sums of KERNEL PIPELINED: partial
-   tiles and C.
-   Uses: kernels/common/, sizes.h, once/. Used by: kernel.cuh. */
+   tiles and C. */
 #ifndef TMM__PIPELINED_STORE
 #ifdef TMM_WITH_EPILOGUE
 #define TMM__PIPELINED_STORE tmm__xpipelined_either
@@ -8237,7 +8221,7 @@ TMM__DEVICE void tmm__xpipelined_fill(tmm__xpipelined_copies *c, TMM_TYPE *share
 #endif
 #endif
 
-#if defined(TMM__PASS) && TMM__EMIT_TYPE && TMM__FAST && !TMM__IS_DOUBLE
+#if defined(TMM__PASS) && TMM__EMIT_TYPE && TMM__PIPELINES
 /* A thread has rows x 8 sums, `rows` being a constant, 8 or 16. They go in vectors of four. Vector stores tie
    four sums to four registers in this order. Swapped in pairs, a sum never lies in the register
    bank of the element of B that is multiplied into it. */
@@ -8461,8 +8445,7 @@ TMM__DEVICE void tmm__xpipelined_send(tmm__xsums4 *all, const tmm__schedule *s, 
 }
 #endif
 #endif
-/* src/tiledmm/kernels/pipelined/kernel.cuh. The kernel that teaches asynchronous copies.
-   Uses: kernels/common/, kernels/pipelined/, once/. Used by: launch.h. */
+/* src/tiledmm/kernels/pipelined/kernel.cuh. The kernel that teaches asynchronous copies. */
 #if defined(TMM__PASS) && TMM__EMIT_TYPE && TMM__FAST
 /* ============================== KERNEL PIPELINED ============================================== */
 /* Like KERNEL REGISTER, with three differences. Copies of later steps are under way during the
@@ -8598,7 +8581,7 @@ TMM__DEVICE void tmm__xpipelined_fragment(int thread, bool is_128x64, int *row0,
 #endif
 
 #ifdef TMM__PASS
-#if TMM__FAST && !TMM__IS_DOUBLE && (TMM__PIPELINED_LIST(TMM__IN_PASS) 0)
+#if TMM__PIPELINES && (TMM__PIPELINED_LIST(TMM__IN_PASS) 0)
 static_assert((TMM__PIPELINED_ROWS) == 8 || ((TMM__PIPELINED_ROWS) == 16 && TMM__IS_FLOAT),
               "TMM__PIPELINED_LIST: a thread has 8 rows, or 16 of float: copies, launchers and "
               "KERNEL REDUCE know these tiles");
@@ -8812,8 +8795,7 @@ TMM_KERNEL void __launch_bounds__(128, TMM__PIPELINED_BLOCKS)
 #endif
 #endif
 /* src/tiledmm/kernels/common/tensor_ptx.cuh. Wrappers of the PTX instructions that products on tensor
-   cores share.
-   Uses: once/. Used by: kernels/tensor_float/, kernels/tensor_half/, kernels/tensor_int8/. */
+   cores share. */
 #if defined(TMM__PASS) && TMM__EMIT_TYPE &&                                                       \
     (TMM__FLOAT_TENSOR || TMM__DOUBLE_TENSOR || TMM__HALF_TENSOR) && !defined(TMM__FLOAT_ONCE) && \
     !defined(TMM__DOUBLE_ONCE) && !defined(TMM__HALF_ONCE)
@@ -8873,6 +8855,16 @@ TMM__DEVICE void tmm__barrier_wait(unsigned barrier, unsigned parity)
                      : "r"(barrier), "r"(parity)
                      : "memory");
     } while (!done);
+}
+
+/* Is this the one thread of a whole warp that shall copy (PTX ISA 9.7, "elect.sync")? Of a thread found by its
+   number ptxas does not know that it is alone: it puts each bulk copy into a loop over lanes. */
+TMM__DEVICE bool tmm__elected(void)
+{
+    unsigned elected;
+    asm volatile("{\n.reg .pred p;\nelect.sync _|p, 0xffffffff;\nselp.u32 %0, 1, 0, p;\n}"
+                 : "=r"(elected));
+    return elected != 0;
 }
 
 /* Copies bytes, a multiple of 16, to shared memory; the barrier counts them (PTX ISA 9.7,
@@ -9014,10 +9006,7 @@ TMM__DEVICE void tmm__mma_16(float *c, const unsigned *a, const unsigned *b, con
 #endif
 }
 #endif
-/* src/tiledmm/kernels/common/sum.cuh. What KERNEL SMALL and SKINNY share.
-   Uses: store.cuh, once/.
-   Used by: kernels/outer/kernel.cuh, kernels/skinny/kernel.cuh, kernels/small/kernel.cuh,
-   launch/sum.h. */
+/* src/tiledmm/kernels/common/sum.cuh. What KERNEL SMALL and SKINNY share. */
 #if defined(TMM__PASS) && TMM__EMIT_TYPE && TMM__FAST
 /* ============================== SMALL AND SKINNY ============================================== */
 /* What the kernels of the next two sections share. */
@@ -9113,8 +9102,7 @@ TMM_KERNEL void __launch_bounds__(256)
     tmm__xstore_masked(C, row, col, 1, 1, alpha, beta, &sum);
 }
 #endif
-/* src/tiledmm/kernels/common/mirror.cuh. KERNEL MIRROR: a triangle of C is copied, for syrk.
-   Uses: once/. Used by: type/syrk.h. */
+/* src/tiledmm/kernels/common/mirror.cuh. KERNEL MIRROR: a triangle of C is copied, for syrk. */
 #if defined(TMM__PASS) && TMM__EMIT_TYPE && defined(TMM_WITH_SYRK)
 /* Copies the triangle of N x N elements `from` to the same places of `to` (bit 0 of `places`), to those
    that are its mirror image (bit 1), or to both. `to` may be `from`. A block of 256 threads has a square
@@ -9157,8 +9145,7 @@ TMM_KERNEL void __launch_bounds__(256)
     }
 }
 #endif
-/* src/tiledmm/kernels/small/kernel.cuh. The kernel for a small C.
-   Uses: kernels/common/, sizes.h, once/. Used by: launch.h. */
+/* src/tiledmm/kernels/small/kernel.cuh. The kernel for a small C. */
 #ifdef TMM__PASS
 #if TMM__FAST && (TMM__SMALL_LIST(TMM__IN_PASS) 0)
 /* ============================== KERNEL SMALL ================================================== */
@@ -9239,8 +9226,9 @@ typedef struct alignas(sizeof(TMM_SUM) * TMM__SMALL_WIDTH < 16 ? sizeof(TMM_SUM)
    tile[k][line] with rows of ld. x and tile are this lane's first places. `step` leads from one of
    its copies to the next in memory. `full`: all of it exists; otherwise lines_left and k_left count
    what exists from the first place on, and the rest is filled with zeros. A lane copies
-     VECTORS      wide copies along the lines, where they are contiguous and aligned. Of doubles they
-                  go through L1: where one operand is thin, all warps ask for its few lines at once
+     VECTORS      wide copies along the lines, where they are contiguous, aligned and whole. Of doubles
+                  they go through L1: where one operand is thin, all warps ask for its few lines at
+                  once
      ALONG_K      single elements, 8 lanes along k and 4 below each other: transposed
      ALONG_LINES  single elements, 16 lanes along the lines and 2 along k */
 TMM__DEVICE void tmm__small_copy(TMM_TYPE *tile, int ld, int lines, const TMM_TYPE *x,
@@ -9248,16 +9236,14 @@ TMM__DEVICE void tmm__small_copy(TMM_TYPE *tile, int ld, int lines, const TMM_TY
 {
     if (mode == TMM__VECTORS) {
         int across = lines / TMM__WIDE;
-        int size = lines_left < 0 ? 0 : lines_left > TMM__WIDE ? TMM__WIDE : lines_left;
 #pragma unroll
         for (int i = 0; i < 8 * across / 32; i++) {
             int k = i * 32 / across;
-            int valid = full ? TMM__WIDE : k < k_left ? size : 0;
+            bool exists = full || (k < k_left && lines_left > 0);
             if (sizeof(TMM_TYPE) == 8)
-                tmm__copy_near(&tile[k * ld], x, valid * (int)sizeof(TMM_TYPE), true);
+                tmm__copy_near(&tile[k * ld], x, exists ? 16 : 0, true);
             else
-                tmm__copy_zfill(&tile[k * ld], x, TMM__WIDE * sizeof(TMM_TYPE),
-                                valid * (int)sizeof(TMM_TYPE));
+                tmm__copy_async(&tile[k * ld], x, TMM__WIDE * sizeof(TMM_TYPE), exists);
             x += step;
         }
     } else if (mode == TMM__ALONG_K) {
@@ -9415,8 +9401,8 @@ TMM_KERNEL void __launch_bounds__(256, tmm__small_blocks)
     long long k_left = K - first * 8ll;
     bool full = rows_left == ROWS && cols_left == COLS;
     /* See tmm__small_copy: how this lane copies, its first places, and its steps. */
-    bool alignedA = ((size_t)A | csA * SIZE) % (WIDE * (int)SIZE) == 0;
-    bool alignedB = ((size_t)B | rsB * SIZE) % (WIDE * (int)SIZE) == 0;
+    bool alignedA = rows_left % WIDE == 0 && ((size_t)A | csA * SIZE) % (WIDE * (int)SIZE) == 0;
+    bool alignedB = cols_left % WIDE == 0 && ((size_t)B | rsB * SIZE) % (WIDE * (int)SIZE) == 0;
     int modeA = csA == 1 ? TMM__ALONG_K : alignedA ? TMM__VECTORS : TMM__ALONG_LINES;
     int modeB = rsB == 1 ? TMM__ALONG_K : alignedB ? TMM__VECTORS : TMM__ALONG_LINES;
     int kA = lane / 16, lineA = lane % 16, kB = lane / 16, lineB = lane % 16;
@@ -9566,8 +9552,7 @@ TMM_KERNEL void __launch_bounds__(256, tmm__small_blocks)
 }
 #endif
 #endif
-/* src/tiledmm/kernels/skinny/kernel.cuh. The kernel for a narrow C.
-   Uses: kernels/common/, sizes.h, once/. Used by: launch.h. */
+/* src/tiledmm/kernels/skinny/kernel.cuh. The kernel for a narrow C. */
 #ifdef TMM__PASS
 #if TMM__FAST && (TMM__SKINNY_LIST(TMM__IN_PASS) 0)
 /* ============================== KERNEL SKINNY ================================================= */
@@ -9671,9 +9656,8 @@ TMM__DEVICE void tmm__skinny_copy_L(TMM_TYPE *stage, const int *to, const TMM_TY
         int valid = tmm__skinny_along_k                    ? k_left - (k0 + n / TMM__SKINNY_COPIES)
                     : k0 + n * tmm__skinny_k_step < k_left ? lines_left - line0
                                                            : 0;
-        if (wide) {
-            int size = valid < 0 ? 0 : valid > WIDE ? WIDE : valid;
-            tmm__copy_zfill(place, from[n], BYTES, size * (int)sizeof(TMM_TYPE));
+        if (wide && (valid <= 0 || valid >= WIDE)) {
+            tmm__copy_async(place, from[n], BYTES, valid > 0);
         } else {
 #pragma unroll
             for (int v = 0; v < WIDE; v++)
@@ -9821,8 +9805,9 @@ TMM_KERNEL void __launch_bounds__(256, 2)
     /* Which vectors of L this thread copies: vector 0 has line line0 and k k0. Its elements lie
        `apart` from each other, along k or along the lines. */
     bool wide = ((size_t)L | (ALONG_K ? line_strideL : k_strideL) * sizeof(TMM_TYPE)) %
-                    alignof(tmm__xvector) ==
-                0;
+                        alignof(tmm__xvector) ==
+                    0 &&
+                (ALONG_K || lines_left % WIDE == 0);
     int line0, k0, apart;
     if (ALONG_K) {
         line0 = warp * ((int)LINES / TMM__SKINNY_WARPS) + lane / LANES;
@@ -9950,8 +9935,7 @@ TMM_KERNEL void __launch_bounds__(256, 2)
 }
 #endif
 #endif
-/* src/tiledmm/kernels/outer/kernel.cuh. The kernel for a short K: C as a sum of few outer products.
-   Uses: kernels/common/, sizes.h, once/. Used by: launch.h. */
+/* src/tiledmm/kernels/outer/kernel.cuh. The kernel for a short K: C as a sum of few outer products. */
 #ifdef TMM__PASS
 #if TMM__FAST && (TMM__OUTER_LIST(TMM__IN_PASS) 0)
 /* ============================== KERNEL OUTER ================================================== */
@@ -10026,7 +10010,8 @@ TMM__DEVICE void tmm__outer_copy(TMM_TYPE *panel, int ld, int lines, const TMM_T
         return;
     }
     /* Single elements where copies are not asynchronous: vectors would take too many registers. */
-    const bool vector = TMM__STAGES(3) > 2 && ((size_t)x | k_stride * SIZE) % (WIDE * SIZE) == 0;
+    const bool vector = TMM__STAGES(3) > 2 && lines_left % WIDE == 0 &&
+                        ((size_t)x | k_stride * SIZE) % (WIDE * SIZE) == 0;
     /* Lanes lie side by side along the lines: 32, or as many as there are vectors. */
     const int across = vector ? lines / WIDE : 32, across_log2 = 31 - __clz(across);
     const int step = (int)(threads >> across_log2), side = (int)(thread & (across - 1));
@@ -10035,13 +10020,12 @@ TMM__DEVICE void tmm__outer_copy(TMM_TYPE *panel, int ld, int lines, const TMM_T
     panel += k * ld;
     k_left -= k;
     if (vector) {
-        int left = lines_left - side * WIDE;
-        left = (left < 0 ? 0 : left > WIDE ? (int)WIDE : left) * (int)SIZE;
+        const bool exists = side * WIDE < lines_left;
         x += side * WIDE;
         panel += side * WIDE;
 #pragma unroll 1
         for (; k < depth; k += step) {
-            tmm__copy_zfill(panel, x, WIDE * SIZE, k_left > 0 ? left : 0);
+            tmm__copy_async(panel, x, WIDE * SIZE, exists && k_left > 0);
             x += step * k_stride;
             panel += step * ld;
             k_left -= step;
@@ -10228,8 +10212,7 @@ TMM_KERNEL void __launch_bounds__(32 * TMM__OUTER_WARPS)
 }
 #endif
 #endif
-/* src/tiledmm/kernels/direct/kernel.cuh. The kernel for tiny products: dot products by groups of threads.
-   Uses: kernels/common/store.cuh, sizes.h, once/. Used by: launch.h. */
+/* src/tiledmm/kernels/direct/kernel.cuh. The kernel for tiny products: dot products by groups of threads. */
 #if defined(TMM__PASS) && TMM__EMIT_TYPE && TMM__FAST
 /* ============================== KERNEL DIRECT ================================================= */
 /* For a product so small that a launch and one way to memory and back take most of its time; and for
@@ -10390,8 +10373,7 @@ TMM_KERNEL void __launch_bounds__(TMM__DIRECT_MOST)
 }
 #endif
 /* src/tiledmm/kernels/narrow/kernel.cuh. The kernel for a narrow C: 17 to 128 rows or columns beside
-   thousands.
-   Uses: kernels/common/, sizes.h, once/. Used by: launch.h. */
+   thousands. */
 #ifdef TMM__PASS
 #if TMM__FAST && TMM__IS_FLOAT && (TMM__NARROW_LIST(TMM__IN_PASS) 0)
 /* ============================== KERNEL NARROW ================================================= */
@@ -10701,8 +10683,7 @@ TMM_KERNEL void __launch_bounds__(TMM__NARROW_THREADS, 2)
 }
 #endif
 #endif
-/* src/tiledmm/kernels/tensor/tiles.cuh. Doubles on tensor cores.
-   Uses: sizes.h, once/. Used by: kernel.cuh, store.cuh. */
+/* src/tiledmm/kernels/tensor/tiles.cuh. Doubles on tensor cores. */
 #if defined(TMM__PASS) && TMM__EMIT_TYPE && TMM__FAST && TMM__IS_DOUBLE
 /* ============================== KERNEL TENSOR ================================================= */
 /* Doubles on tensor cores, which round by IEEE 754. Each element of C is the same chain of
@@ -10879,12 +10860,11 @@ TMM__DEVICE void tmm__tensor_copy(char *stage, int pass, int toA, int eightA, co
 }
 
 TMM__DEVICE tmm__xtensor_lane tmm__tensor_find_lane(int thread, bool along_kA, bool along_kB,
-                                                    int warps_across, int stage_A)
+                                                    int stage_A)
 {
-    enum { DEPTH = TMM__TENSOR_DEPTH, ALONG = 64 * TMM__TENSOR_WARPS / DEPTH, ACROSS = 4 };
+    enum { DEPTH = TMM__TENSOR_DEPTH, ALONG = 64 * TMM__TENSOR_WARPS / DEPTH };
     enum { WIDTH = TMM__TENSOR_WIDTH, SQUARE = 16 * DEPTH * 8 };
     const int pair = thread % ALONG * WIDTH, single = thread / ALONG;
-    const int lane = thread % 32, g = lane / 4, t = lane % 4, warp = thread / 32;
     tmm__xtensor_lane at;
     at.kA = along_kA ? thread * WIDTH % DEPTH : single;
     at.kB = along_kB ? thread * WIDTH % DEPTH : single;
@@ -10897,11 +10877,19 @@ TMM__DEVICE tmm__xtensor_lane tmm__tensor_find_lane(int thread, bool along_kA, b
     at.toB += stage_A;
     at.fourA = along_kA ? 32 : 512, at.fourB = along_kB ? 32 : 512;
     at.eightA = along_kA ? 1024 : 64, at.eightB = along_kB ? 1024 : 64;
-    at.firstA = along_kA ? tmm__xsquare(g, t) : tmm__xsquare(t, g);
-    at.firstB = along_kB ? tmm__xsquare(g, t) : tmm__xsquare(t, g);
-    at.firstA += warp / warps_across * (TMM__TENSOR_DOWN * SQUARE);
-    at.firstB += warp % warps_across * (ACROSS / 2 * SQUARE) + stage_A;
     return at;
+}
+
+/* What else it has to know to multiply. */
+TMM__DEVICE void tmm__tensor_find_first(tmm__xtensor_lane *at, int thread, bool along_kA,
+                                        bool along_kB, int warps_across, int stage_A)
+{
+    enum { ACROSS = 4, SQUARE = 16 * TMM__TENSOR_DEPTH * 8 };
+    const int lane = thread % 32, g = lane / 4, t = lane % 4, warp = thread / 32;
+    at->firstA = along_kA ? tmm__xsquare(g, t) : tmm__xsquare(t, g);
+    at->firstB = along_kB ? tmm__xsquare(g, t) : tmm__xsquare(t, g);
+    at->firstA += warp / warps_across * (TMM__TENSOR_DOWN * SQUARE);
+    at->firstB += warp % warps_across * (ACROSS / 2 * SQUARE) + stage_A;
 }
 
 TMM__DEVICE void tmm__tensor_clear(double (*sum)[4][4])
@@ -10948,8 +10936,7 @@ TMM__DEVICE void tmm__tensor_load_B(double *b, const char *stage, int first, int
 #endif
 #endif
 #endif
-/* src/tiledmm/kernels/tensor/store.cuh. Doubles on tensor cores: partial tiles, and sums are stored.
-   Uses: kernels/common/, sizes.h, tiles.cuh, once/. Used by: kernel.cuh. */
+/* src/tiledmm/kernels/tensor/store.cuh. Doubles on tensor cores: partial tiles, and sums are stored. */
 #ifdef TMM__PASS
 #if TMM__FAST && TMM__IS_DOUBLE && (TMM__TENSOR_LIST(TMM__IN_PASS) 0) && TMM__BODIES
 /* Leaves a thread's sums of a tile as the partial tile of block `share`. */
@@ -11207,9 +11194,11 @@ TMM__DEVICE void tmm__tensor_store_tile(const tmm__schedule *s, int tile, bool t
     long long row = first_row, col = first_col;
 #if TMM__TENSOR_AHEAD
     TMM__HIDE_POINTER(C); /* or it stays in registers through the loop before */
-    if (s->streamk_tiles == 0 && (int)gridDim.x < s->tiles_down * s->tiles_across && beta == 0 &&
+    const int triangle = TMM__TRIANGLE(s);
+    if ((int)gridDim.x < s->tiles_down * s->tiles_across && beta == 0 &&
         ((size_t)C | ldc * 8) % 16 == 0 && row + TILE_M <= M && col + TILE_N <= N &&
-        TMM__TRIANGLE(s) == 0) {
+        (triangle == 0 ||
+         (triangle == TMM__LOWER ? col + TILE_N <= row + 1 : row + TILE_M <= col + 1))) {
         row += row0, col += col0;
         tmm__tensor_store_inside(C + row * ldc + col, ldc, row, col, alpha, sum);
         return;
@@ -11258,8 +11247,7 @@ TMM__DEVICE bool tmm__tensor_by_cluster(const tmm__schedule *s, char *memory, in
 }
 #endif
 #endif
-/* src/tiledmm/kernels/tensor/kernel.cuh. Doubles on tensor cores: the kernel.
-   Uses: kernels/common/streamk.cuh, kernels/tensor/, once/. Used by: launch.h. */
+/* src/tiledmm/kernels/tensor/kernel.cuh. Doubles on tensor cores: the kernel. */
 #ifdef TMM__PASS /* alone: declarations have no list */
 #if TMM__FAST && TMM__IS_DOUBLE && (TMM__TENSOR_LIST(TMM__IN_PASS) 0)
 static_assert((int)TMM__TENSOR_DEPTH == 16,
@@ -11345,7 +11333,7 @@ TMM_KERNEL void __launch_bounds__(64 * TMM__TENSOR_WARPS, TMM__TENSOR_BLOCKS)
             /* Large tiles are moved back inside, unless what lies outside may be read. */
             if (!ANY && row > M - TILE_M && !s.packed_A) row = M - TILE_M;
             if (!ANY && col > N - TILE_N && !s.packed_B) col = N - TILE_N;
-            at = tmm__tensor_find_lane(thread, along_kA, along_kB, WARPS_ACROSS, STAGE_A);
+            at = tmm__tensor_find_lane(thread, along_kA, along_kB, STAGE_A);
             /* How many lines of what it copies exist, from its first on. */
             rows_left = ANY && M - row < TILE_M ? (int)(M - row) - at.lineA : TILE_M;
             cols_left = ANY && N - col < TILE_N ? (int)(N - col) - at.lineB : TILE_N;
@@ -11380,6 +11368,9 @@ TMM_KERNEL void __launch_bounds__(64 * TMM__TENSOR_WARPS, TMM__TENSOR_BLOCKS)
             tmm__tensor_store_tile(&s, before, tall, M, N, C + product * batchC, ldc, shared, alpha,
                                    beta, sum);
         if (ends) break;
+        if (AHEAD && DOWN == 4)
+            TMM__HIDE(thread); /* while it stores, no register is left for these */
+        tmm__tensor_find_first(&at, thread, along_kA, along_kB, WARPS_ACROSS, STAGE_A);
         waits = false;
         tmm__tensor_clear(sum);
         TMM__COPY_WAIT(STAGES - 2);
@@ -11446,7 +11437,7 @@ TMM_KERNEL void __launch_bounds__(64 * TMM__TENSOR_WARPS, TMM__TENSOR_BLOCKS)
         TMM__COPY_WAIT(0);
         __syncthreads(); /* the copies of the next work may begin */
         thread = tmm__thread(), share = gridDim.x - 1 - tmm__block();
-#if TMM__TENSOR_BLOCKS > 1 || (defined(__CUDA_ARCH__) && __CUDA_ARCH__ != 900)
+#if TMM__TENSOR_AHEAD || TMM__TENSOR_BLOCKS > 1 || (defined(__CUDA_ARCH__) && __CUDA_ARCH__ != 900)
         /* Found anew: kept through the loop above, these would take a register too many. */
         TMM__HIDE(work);
         tile = tmm__xfind_work(&s, work, share, &begin, &end);
@@ -11474,8 +11465,7 @@ TMM_KERNEL void __launch_bounds__(64 * TMM__TENSOR_WARPS, TMM__TENSOR_BLOCKS)
 }
 #endif
 #endif
-/* src/tiledmm/kernels/tensor_half/mma_sync.cuh. Elements of 16 bits on tensor cores by mma.sync.
-   Uses: kernels/common/, once/. Used by: launch.h, type/instances.h. */
+/* src/tiledmm/kernels/tensor_half/mma_sync.cuh. Elements of 16 bits on tensor cores by mma.sync. */
 /* The instances: pass, name, rows and columns of a tile, stages of 32 k, blocks on a
    multiprocessor. */
 #ifndef TMM__HALF_LIST
@@ -11490,6 +11480,8 @@ TMM_KERNEL void __launch_bounds__(64 * TMM__TENSOR_WARPS, TMM__TENSOR_BLOCKS)
 /* Bytes of shared memory: the stages of both operands. A warp has rows / 2 rows and columns. */
 #define TMM__HALF_BYTES(rows, cols, stages) (((rows) + (cols)) * 64 * (stages))
 #define TMM__HALF_THREADS(rows, cols)       ((cols) / ((rows) / 2) * 64)
+/* Tiles that code for sm_90a does not have: wgmma is for what is so large. */
+#define TMM__HALF_LARGE(rows, cols) ((rows) * (cols) > 128 * 128)
 #endif
 
 #if defined(TMM__PASS) && TMM__EMIT_TYPE && TMM__HALF_TENSOR
@@ -11570,14 +11562,15 @@ typedef struct tmm__xhalf_lines {
     unsigned exist;      /* bit i: the lines of chunk i */
     int valid, align;    /* elements of a chunk that exist; bytes that a copy may have: 16, 4, 2 */
     int whole;           /* 16, and all chunks are whole or not there, in all of the block */
-    int k, next_k;       /* of its first chunk in the stage; on to the next one's */
+    int last; /* number of the chunks with the operand's last line, or -1; turned: lines exist in part? */
+    int k, next_k; /* of its first chunk in the stage; on to the next one's */
 } tmm__xhalf_lines;
 
 /* Prepares that for `lines` lines, a constant, from X on, of which lines_left exist. turned: lines
-   are not contiguous along k. */
+   are not contiguous along k. may_end: memory may, with the operand. */
 TMM__DEVICE void tmm__xhalf_begin(tmm__xhalf_lines *s, const TMM_TYPE *X, long long line_stride,
                                   long long k_stride, long long lines_left, tmm__xhalf_place to,
-                                  const int lines, const int threads, const int turned)
+                                  const int lines, const int threads, const int turned, int may_end)
 {
     const int thread = threadIdx.x, across = lines / 8, down = turned ? 0 : threads / 4;
     const size_t ends = (size_t)X | (size_t)(turned ? k_stride : line_stride) * 2;
@@ -11591,6 +11584,10 @@ TMM__DEVICE void tmm__xhalf_begin(tmm__xhalf_lines *s, const TMM_TYPE *X, long l
                          : line * 64 + (s->k / 8 ^ line / 2 % 4) * 16);
     s->valid = !turned || left >= 8 ? 8 : left > 0 ? (int)left : 0;
     s->whole = s->align == 16 && (!turned || lines_left >= lines || lines_left % 8 == 0);
+    s->last = -!turned;
+    if (may_end && lines_left <= lines)
+        s->last =
+            turned ? (lines_left & (s->align / 2 - 1)) != 0 : (int)(lines_left - 1) / (threads / 4);
     s->exist = 0;
     for (int i = 0; i < lines * 4 / threads; i++) s->exist |= (unsigned)(i * down < left) << i;
     s->from = (const unsigned char *)(X + (left > 0 ? line * line_stride : 0) + s->k * k_stride);
@@ -11641,17 +11638,23 @@ TMM__DEVICE void tmm__xhalf_copy_whole(tmm__xhalf_lines *s, unsigned stage, cons
     s->from += s->step;
 }
 
-/* Copies any stage, of which k_left k exist. What does not exist becomes zeros. */
+/* Copies any stage, of which k_left k exist; more than 32, unless it is the last one. What does not exist
+   becomes zeros. Where memory may end, by elements: compute-sanitizer takes all bytes of a cp.async for read,
+   also those that it fills with zeros. All threads do so: branches of single ones would move what the
+   main loop has from uniform registers. */
 TMM__DEVICE void tmm__xhalf_copy_any(tmm__xhalf_lines *s, unsigned stage, int k_left,
                                      const int lines, const int threads)
 {
     const unsigned char *from = s->from;
-    int k = s->k;
+    int k = s->k, end = -1; /* the number of chunks with the end */
+    if (k_left <= 32)
+        end = s->next_k > 0 ? (s->last ? (k_left - 1) / (threads / (lines / 8)) : -1)
+                            : (k_left & (s->align / 2 - 1) ? s->last : -1);
 #pragma unroll 1
     for (int i = 0; i < lines * 4 / threads; i++) {
         const int more = k_left - k, valid = s->next_k > 0 || more >= 8 ? s->valid : more;
         tmm__xhalf_chunk(tmm__xhalf_at(s->to + stage + i * threads * 16), (const TMM_TYPE *)from,
-                         more > 0 && (s->exist >> i & 1) ? valid : 0, s->align);
+                         more > 0 && (s->exist >> i & 1) ? valid : 0, i == end ? 2 : s->align);
         from += s->hop, k += s->next_k;
     }
     s->from += s->step;
@@ -11752,7 +11755,7 @@ TMM__DEVICE void tmm__half_stage(tmm__half_warp *w, const int step, int steps, i
         tmm__xhalf_copy_whole(&w->b, w->write, COLS, tmm__half_threads);
         w->write = w->write == (STAGES - 1) * STAGE ? 0 : w->write + STAGE;
     } else if (!fast && w->next < steps) {
-        const int k_left = w->next < steps - 1 ? 32 : tail;
+        const int k_left = w->next < steps - 1 ? 64 : tail;
         tmm__xhalf_copy_any(&w->a, w->write, k_left, ROWS, tmm__half_threads);
         tmm__xhalf_copy_any(&w->b, w->write, k_left, COLS, tmm__half_threads);
         w->write = w->write == (STAGES - 1) * STAGE ? 0 : w->write + STAGE;
@@ -11923,7 +11926,7 @@ TMM__DEVICE void tmm__half_store_any(tmm__half_warp *w, unsigned char *memory, T
                             |             |             |          barriers: s1, s2, s3 have arrived;
                                                                    s0, s1, s2 may be copied to
    Blocks walk along bands of 8 rows of tiles. Where gridDim.y > 1, each has some steps of K, and
-   leaves its sums in `partials` for KERNEL SUM.
+   leaves its sums in `partials` for KERNEL SUM. Bit 0 of `ends`: memory may end with A; bit 1: with B.
    A step of 128 x 256 is 2,097,152 operations and 24 KB from L2: 85 a byte; of 128 x 128, 64. Its warps
    read 64 KB of shared memory, copies store 24: 23 a byte. */
 TMM_KERNEL void __launch_bounds__(tmm__half_threads, TMM__HALF_BLOCKS)
@@ -11931,7 +11934,7 @@ TMM_KERNEL void __launch_bounds__(tmm__half_threads, TMM__HALF_BLOCKS)
                    const TMM_TYPE *__restrict__ A, long long rsA, long long csA, long long batchA,
                    const TMM_TYPE *__restrict__ B, long long rsB, long long csB, long long batchB,
                    TMM_SCALAR beta, TMM_OUT *__restrict__ C, long long ldc, long long batchC,
-                   float *__restrict__ partials TMM__TRIANGLE_OF_ARGUMENTS)
+                   float *__restrict__ partials, int ends TMM__TRIANGLE_OF_ARGUMENTS)
 {
     enum {
         ROWS = TMM__HALF_ROWS,
@@ -11941,6 +11944,7 @@ TMM_KERNEL void __launch_bounds__(tmm__half_threads, TMM__HALF_BLOCKS)
         DOWN = PART / 16, /* parts of 16 x 8 */
         ACROSS = PART / 8
     };
+    if (TMM__WGMMA && TMM__HALF_LARGE(ROWS, COLS)) return;
     extern __shared__ __align__(16) unsigned char tmm__memory[];
     const int thread = threadIdx.x, warp = thread / 32, lane = thread % 32;
 #ifdef TMM_WITH_SYRK
@@ -11980,9 +11984,10 @@ TMM_KERNEL void __launch_bounds__(tmm__half_threads, TMM__HALF_BLOCKS)
     tmm__half_warp w;
     w.memory = tmm__xhalf_place_of(tmm__memory);
     tmm__xhalf_begin(&w.a, A + blockIdx.z * batchA + tile_row * rsA + k0 * csA, rsA, csA,
-                     M - tile_row, w.memory, ROWS, tmm__half_threads, turned_A);
+                     M - tile_row, w.memory, ROWS, tmm__half_threads, turned_A, ends & 1);
     tmm__xhalf_begin(&w.b, B + blockIdx.z * batchB + tile_col * csB + k0 * rsB, csB, rsB,
-                     N - tile_col, w.memory + ROWS * 64, COLS, tmm__half_threads, turned_B);
+                     N - tile_col, w.memory + ROWS * 64, COLS, tmm__half_threads, turned_B,
+                     ends & 2);
     const int row0 = warp / (COLS / PART) * PART, col0 = warp % (COLS / PART) * PART;
     const int eight = lane % 8, rowA = row0 + lane % 16, rowB = col0 + lane / 16 * 8 + eight;
     const int kA = lane / 16 * 8 + eight, kB = lane / 8 % 2 * 8 + eight;
@@ -12045,23 +12050,21 @@ TMM_KERNEL void __launch_bounds__(tmm__half_threads, TMM__HALF_BLOCKS)
                         (TMM_SUM)TMM__FACTOR(alpha), 0);
 }
 #endif
-/* src/tiledmm/kernels/tensor_half/wgmma.cuh. Elements of 16 bits by wgmma and TMA, for sm_90a.
-   Uses: kernels/common/tensor_ptx.cuh, once/. Used by: kernels/tensor_half/, type/instances.h. */
+/* src/tiledmm/kernels/tensor_half/wgmma.cuh. Elements of 16 bits by wgmma and TMA, for sm_90a. */
 /* The instances: pass, name, rows and columns of a tile, stages of 64 k, and fewer columns that a product may ask
    for. Tiles of 192 rows store alpha A B by TMA, and nothing else: their threads have few registers. Of the last
    one's 256 columns they have room for 224. */
 #ifndef TMM__HALF_WGMMA_LIST
-#define TMM__HALF_WGMMA_LIST(_)          \
-    _(1, 128x256, 128, 256, 4, 224, 208) \
-    _(2, 128x128, 128, 128, 6, 128, 128) \
-    _(3, 128x192, 128, 192, 4, 160, 160) \
-    _(4, 192x192, 192, 192, 4, 192, 192) \
-    _(5, 192x224, 192, 256, 3, 224, 224)
+#define TMM__HALF_WGMMA_LIST(_)     \
+    _(1, 128x256, 128, 256, 4, 224) \
+    _(2, 128x128, 128, 128, 6, 128) \
+    _(3, 128x192, 128, 192, 4, 160) \
+    _(4, 192x192, 192, 192, 4, 192) \
+    _(5, 192x224, 192, 256, 3, 224)
 #define TMM__HALF_WGMMA_ROWS   (TMM__HALF_WGMMA_LIST(TMM__VALUE_1) 0)
 #define TMM__HALF_WGMMA_COLS   (TMM__HALF_WGMMA_LIST(TMM__VALUE_2) 0)
 #define TMM__HALF_WGMMA_STAGES (TMM__HALF_WGMMA_LIST(TMM__VALUE_3) 0)
 #define TMM__HALF_WGMMA_FEWER  (TMM__HALF_WGMMA_LIST(TMM__VALUE_4) 0)
-#define TMM__HALF_WGMMA_FEWEST (TMM__HALF_WGMMA_LIST(TMM__VALUE_5) 0)
 /* Two blocks of a cluster copy half of B each: lines; or, if B does not lie along k and half of its columns
    are no whole boxes of 64, half of the k. */
 #define TMM__HALF_WGMMA_BY_K(cols) ((cols) % 128 != 0)
@@ -12099,8 +12102,11 @@ typedef struct tmm__half_job {
     int turned_A, turned_B; /* operands that do not lie along k */
     int next_A, next_B;     /* 0: all products of the batch share it, else 1 */
     int rows, width;        /* of a tile */
-    int pairs_down, across; /* tiles; those of a cluster lie above each other */
-    int cluster, steps, items;
+    int pairs_down, across; /* tiles of clusters */
+    /* Blocks of a cluster: above each other, which share B; side by side, which share A; and of the same tiles, with
+       parts of their k. */
+    int down, beside, parts;
+    int steps, items;
     int band;                      /* rows of pairs that are walked together */
     tmm__divisor wide, high, last; /* tiles of a band; its rows, those of the last band */
     int whole, rest, slices;       /* items from `whole` on are slices, of the last `rest` tiles */
@@ -12149,7 +12155,23 @@ static inline void tmm__half_divide(tmm__half_job *job)
 }
 #endif
 
-TMM__DEVICE tmm__half_item tmm__half_find(const tmm__half_job *job, int item, int rank)
+/* Where a block lies in its cluster. */
+typedef struct tmm__half_block {
+    int row, col, part;
+} tmm__half_block;
+
+/* The rank in the cluster and numbers of clusters, which the hardware has: divisions are what a block begins with. */
+#define TMM__CLUSTER_SPECIAL(to, name) asm("mov.u32 %0, %%" name ";" : "=r"(to))
+
+TMM__DEVICE tmm__half_block tmm__half_block_of(int rank, int down, int beside)
+{
+    const int place = rank >> down / 2; /* 1 or 2 of both */
+    const tmm__half_block block = {rank & (down - 1), place & (beside - 1), place >> beside / 2};
+    return block;
+}
+
+TMM__DEVICE tmm__half_item tmm__half_find(const tmm__half_job *job, int item,
+                                          const tmm__half_block *block)
 {
     tmm__half_item at;
     /* Of 32 bits without signs, and none where it is 1: divisions are what a block begins with. */
@@ -12170,16 +12192,71 @@ TMM__DEVICE tmm__half_item tmm__half_find(const tmm__half_job *job, int item, in
     else if (job->triangle != 0)
         tmm__triangle_tile(job->triangle, job->squares, job->ratio_log2, &down, &across);
 #endif
-    at.row = (down * job->cluster + rank) * job->rows, at.col = across * job->width;
+    at.row = (down * job->down + block->row) * job->rows;
+    at.col = (across * job->beside + block->col) * job->width;
     at.product = slices == 1 ? turn : turn / slices, at.part = cut ? (int)turn : -1;
     /* There are 2^25 steps and 32 slices at most. */
-    const unsigned slice = turn - at.product * slices, steps = job->steps;
-    at.first = slices == 1 ? 0 : steps * slice / slices;
-    at.steps = (slices == 1 ? steps : steps * (slice + 1) / slices) - at.first;
+    const unsigned parts = cut ? slices : job->parts, steps = job->steps;
+    const unsigned slice = cut ? turn - at.product * slices : block->part;
+    at.first = parts == 1 ? 0 : steps * slice / parts;
+    at.steps = (parts == 1 ? steps : steps * (slice + 1) / parts) - at.first;
     return at;
 }
 
 #if TMM__WGMMA
+/* The warps that multiply are divided among blocks that have parts of k: a block's first one. */
+TMM__DEVICE int tmm__half_first_warp(int part, int parts, const int warps)
+{
+    return (part * warps + parts - 1) / parts;
+}
+
+/* The sums of a warp's 16 rows to the block of the cluster that stores them; or there, where it returns true, all
+   added, always in the same order. A lane has 16 bytes of each 8 columns; stages are free (PTX ISA 9.7,
+   "st.async"). */
+TMM__DEVICE bool tmm__half_gather(float *sum, const tmm__half_job *job,
+                                  const tmm__half_block *block, int warp, unsigned stages,
+                                  unsigned gathered, const int warps, const int cols)
+{
+    const int parts = job->parts, owner = warp * parts / warps, bytes = job->width * 64;
+    const int first = tmm__half_first_warp(owner, parts, warps);
+    const int own = tmm__half_first_warp(owner + 1, parts, warps) - first;
+    const unsigned mine = stages + (warp - first) * bytes + threadIdx.x % 32 * 16;
+    if (owner != block->part) {
+        const int slot = block->part - (block->part > owner);
+        const int rank = (owner * job->beside + block->col) * job->down + block->row;
+        unsigned to, barrier;
+        asm("mapa.shared::cluster.u32 %0, %1, %2;"
+            : "=r"(to)
+            : "r"(mine + slot * own * bytes), "r"(rank));
+        asm("mapa.shared::cluster.u32 %0, %1, %2;" : "=r"(barrier) : "r"(gathered), "r"(rank));
+#pragma unroll
+        for (int i = 0; i < cols / 8; i++)
+            if (i * 8 < job->width)
+                asm volatile("st.async.weak.shared::cluster.mbarrier::complete_tx::bytes.v4.f32 "
+                             "[%0], {%1, %2, %3, %4}, [%5];" ::"r"(to + i * 512),
+                             "f"(sum[4 * i]), "f"(sum[4 * i + 1]), "f"(sum[4 * i + 2]),
+                             "f"(sum[4 * i + 3]), "r"(barrier)
+                             : "memory");
+        return false;
+    }
+    tmm__barrier_wait(gathered, 0);
+#pragma unroll 1
+    for (int slot = 0; slot < parts - 1; slot++) {
+#pragma unroll
+        for (int i = 0; i < cols / 8; i++) {
+            float x[4];
+            if (i * 8 >= job->width) continue;
+            asm volatile("ld.shared.v4.f32 {%0, %1, %2, %3}, [%4];"
+                         : "=f"(x[0]), "=f"(x[1]), "=f"(x[2]), "=f"(x[3])
+                         : "r"(mine + slot * own * bytes + i * 512)
+                         : "memory");
+#pragma unroll
+            for (int j = 0; j < 4; j++) sum[4 * i + j] += x[j];
+        }
+    }
+    return true;
+}
+
 /* Copies a box of a map to shared memory, to the blocks of the cluster of which `blocks` has bits; zeros
    beyond the edges. Barriers there count (PTX ISA 9.7, "cp.async.bulk.tensor"). */
 TMM__DEVICE void tmm__half_box(unsigned to, const tmm__half_map *map, int x, int y, int z,
@@ -12228,6 +12305,10 @@ TMM__DEVICE void tmm__half_boxes_wait(bool first)
 /* Columns of a tile that are whole boxes of 64. */
 #define TMM__HALF_WHOLE(job, cols) ((cols) == 128 ? (cols) : (job)->width & ~63)
 
+/* Halves of a barrier of the cluster. TMM__CLUSTER_MEETS also lets everyone see what was written in front of it, for
+   which it waits a thousand clocks. */
+#define TMM__CLUSTER_ARRIVES() asm volatile("barrier.cluster.arrive.relaxed.aligned;" ::: "memory")
+#define TMM__CLUSTER_WAITS()   asm volatile("barrier.cluster.wait.aligned;" ::: "memory")
 #define TMM__CLUSTER_MEETS()                                 \
     asm volatile("barrier.cluster.arrive.release.aligned;\n" \
                  "barrier.cluster.wait.acquire.aligned;" ::  \
@@ -12262,10 +12343,6 @@ TMM__DEVICE void tmm__half_boxes_wait(bool first)
             TMM__HALF_MULTIPLY("224", TMM__H64_TO_100 TMM__TEN(10) "%110, %111", "112", "113",     \
                                type, ta, tb, TMM__H64(0), TMM__H16(64), TMM__H16(80),              \
                                TMM__H16(96));                                                      \
-        else if (cols == 208)                                                                      \
-            TMM__HALF_MULTIPLY("208", TMM__H64_TO_100 "%100, %101, %102, %103", "104", "105",      \
-                               type, ta, tb, TMM__H64(0), TMM__H16(64), TMM__H16(80), TMM__H4(96), \
-                               TMM__H4(100));                                                      \
         else if (cols == 192)                                                                      \
             TMM__HALF_MULTIPLY("192",                                                              \
                                TMM__H64_NAMES TMM__TEN(6) TMM__TEN(7)                              \
@@ -12338,16 +12415,16 @@ TMM__DEVICE void tmm__xhalf_step(float *c, unsigned at, int group, const int row
 }
 
 /* All steps of an item, into the sums of a warpgroup: rows 64 `group` on. Stages go round from *stage on,
-   with *parity. The products of a stage run while the next one is awaited.
+   with *parity. The products of a stage run while the next one is awaited. writer: a block that this lane tells
+   of free stages, or -1.
    If there are items behind this one, group 0 runs two steps `ahead` of the others, which it wakes up: so
    each stores its sums while the other one multiplies. Items need as many steps as there are stages: then
    they have left the item before when they are woken up again. */
 TMM__DEVICE void tmm__xhalf_sum(float *c, int *stage, unsigned *parity, int steps, unsigned stages,
-                                unsigned fulls, unsigned empties, int group, int cluster,
-                                bool ahead, const int count, const int stage_bytes, const int rows,
+                                unsigned fulls, unsigned empties, int group, int writer, bool ahead,
+                                const int count, const int stage_bytes, const int rows,
                                 const int cols, const int turned_A, const int turned_B)
 {
-    const int lane = threadIdx.x % 32;
     int before = -1;
     ahead = ahead && steps >= count;
     if (ahead && group > 0) asm volatile("bar.sync 1, %0;" ::"r"(2 * rows) : "memory");
@@ -12361,12 +12438,12 @@ TMM__DEVICE void tmm__xhalf_sum(float *c, int *stage, unsigned *parity, int step
         if (ahead && group == 0 && step == 1)
             asm volatile("bar.arrive 1, %0;" ::"r"(2 * rows) : "memory");
         TMM__WGMMA_WAIT(1);
-        if (before >= 0 && lane < cluster) tmm__barrier_arrive_at(empties + 8 * before, lane);
+        if (before >= 0 && writer >= 0) tmm__barrier_arrive_at(empties + 8 * before, writer);
         before = *stage;
         if (++*stage == count) *stage = 0, *parity ^= 1;
     }
     TMM__WGMMA_WAIT(0);
-    if (before >= 0 && lane < cluster) tmm__barrier_arrive_at(empties + 8 * before, lane);
+    if (before >= 0 && writer >= 0) tmm__barrier_arrive_at(empties + 8 * before, writer);
 #pragma unroll
     for (int i = 0; i < cols / 2; i++) asm volatile("" : "+f"(c[i])::"memory");
 }
@@ -12382,8 +12459,7 @@ TMM__DEVICE unsigned tmm__xhalf_two(float low, float high)
 #undef TMM__HALF_TYPE
 #endif
 /* src/tiledmm/kernels/tensor_half/wgmma_store.cuh. Elements of 16 bits by wgmma: how C is stored
-   by threads.
-   Uses: kernels/common/, wgmma.cuh, once/. Used by: wgmma_kernel.cuh. */
+   by threads. */
 #if defined(TMM__PASS) && TMM__EMIT_TYPE && TMM__HALF_TENSOR
 /* Where sum (row, col) of 16 x 64 lies in a warp's shared memory: 16 bytes of four rows lie in different
    banks. */
@@ -12604,8 +12680,7 @@ TMM__DEVICE void tmm__xhalf_store(const tmm__half_job *job, TMM_OUT *C, float *o
     }
 }
 #endif
-/* src/tiledmm/kernels/tensor_half/wgmma_boxes.cuh. Elements of 16 bits by wgmma: how C is stored by TMA.
-   Uses: kernels/common/, wgmma.cuh, once/. Used by: wgmma_kernel.cuh. */
+/* src/tiledmm/kernels/tensor_half/wgmma_boxes.cuh. Elements of 16 bits by wgmma: how C is stored by TMA. */
 #if defined(TMM__PASS) && TMM__EMIT_TYPE && TMM__HALF_TENSOR && TMM__WGMMA
 /* What a lane has of a box, to shared memory: 16 bits, the row that stmatrix takes from it; 32 bits, where
    its first two lie. Odd rows of 32 bits begin with columns 16 on, so that four rows lie in different
@@ -12653,7 +12728,7 @@ TMM__DEVICE void tmm__xhalf_send_box(const tmm__half_map *map, unsigned box, int
 {
     asm volatile("fence.proxy.async.shared::cta;" ::: "memory");
     __syncwarp();
-    if (threadIdx.x % 32 == 0) tmm__half_box_out(map, box, col, row, product);
+    if (tmm__elected()) tmm__half_box_out(map, box, col, row, product);
 }
 
 /* Stores alpha sum by TMA: 16 rows from `row` on, by a warp. Its 4 KB of shared memory hold two boxes: one
@@ -12685,7 +12760,7 @@ TMM__DEVICE void tmm__xhalf_store_boxes(const tmm__half_map *map, const tmm__hal
         }
 #pragma unroll
         for (int i = 0; i < SUMS; i++) x[i] = __fmaf_rn(alpha, x[i], 0.0f);
-        if (threadIdx.x % 32 == 0) tmm__half_boxes_wait(one || part == 0);
+        if (tmm__elected()) tmm__half_boxes_wait(one || part == 0);
         __syncwarp();
 #pragma unroll
         for (int n = 0; n < SUMS; n += 16) tmm__xhalf_to_box((place ^ n * 4) + box, &x[n]);
@@ -12806,7 +12881,7 @@ TMM__DEVICE void tmm__xhalf_diagonal(const tmm__half_job *job, TMM_OUT *C, unsig
     const float alpha = job->alpha;
     const unsigned to = own + tmm__xhalf_box_place(lane);
     C += at->product * job->batchC;
-    if (lane == 0) TMM__HALF_BOXES_WAIT(0);
+    if (tmm__elected()) TMM__HALF_BOXES_WAIT(0);
 #pragma unroll
     for (int part = 0; part < cols / PART; part++) {
         const int first = at->col + part * PART;
@@ -12910,7 +12985,7 @@ TMM__DEVICE void tmm__xhalf_active_way(const tmm__half_map *map, const tmm__half
     const int wide = cols % 128 == 0 ? 128 : 64;
     int row = at->row + warp * 16;
     const int last = row < job->M ? (int)min(job->N, (long long)at->col + cols) : 0;
-    if (threadIdx.x % 32 == 0) TMM__HALF_BOXES_WAIT(0);
+    if (tmm__elected()) TMM__HALF_BOXES_WAIT(0);
     __syncwarp();
 #pragma unroll 1
     for (int col = at->col; col < last; col += wide) {
@@ -12935,7 +13010,7 @@ TMM__DEVICE void tmm__xhalf_active_way(const tmm__half_map *map, const tmm__half
             tmm__xhalf_to_box(box + (tmm__xhalf_box_place(lane) ^ half), x);
             if (!WIDE && p % 2 == 0) continue;
             tmm__xhalf_send_box(map, box, row, first, product);
-            if (lane == 0) TMM__HALF_BOXES_WAIT(1); /* the other box has been read */
+            if (tmm__elected()) TMM__HALF_BOXES_WAIT(1); /* the other box has been read */
             __syncwarp();
         }
 #pragma unroll
@@ -12963,7 +13038,7 @@ TMM__DEVICE void tmm__xhalf_more_way(const tmm__half_map *map, const tmm__half_j
 #endif
     if (last > job->N) last = (int)job->N;
     if (row >= job->M) last = 0;
-    if (threadIdx.x % 32 == 0) TMM__HALF_BOXES_WAIT(0);
+    if (tmm__elected()) TMM__HALF_BOXES_WAIT(0);
     __syncwarp();
     if (at->col < last && (job->beta != 0 || of_D))
         tmm__xhalf_ask_piece(job, C, at->product, row, at->col, of_D, own, 0);
@@ -13007,7 +13082,7 @@ TMM__DEVICE void tmm__xhalf_more_way(const tmm__half_map *map, const tmm__half_j
             tmm__xhalf_to_box(box + (tmm__xhalf_box_place(lane) ^ half), x);
             if (WIDE || p == 1) {
                 tmm__xhalf_send_box(map, box, row, first, product);
-                if (lane == 0) TMM__HALF_BOXES_WAIT(1); /* the other box has been read */
+                if (tmm__elected()) TMM__HALF_BOXES_WAIT(1); /* the other box has been read */
                 __syncwarp();
             }
             const unsigned other = own + (WIDE ? 1 - p : (here + 32 - at->col) / 64 % 2) * 2048;
@@ -13107,8 +13182,7 @@ TMM__DEVICE int tmm__xhalf_by_boxes(const tmm__half_job *job, const tmm__half_it
     return way;
 }
 #endif
-/* src/tiledmm/kernels/tensor_half/wgmma_kernel.cuh. Elements of 16 bits by wgmma: the kernel.
-   Uses: kernels/common/tensor_ptx.cuh, kernels/tensor_half/, once/. Used by: launch.h. */
+/* src/tiledmm/kernels/tensor_half/wgmma_kernel.cuh. Elements of 16 bits by wgmma: the kernel. */
 #if defined(TMM__PASS) && TMM__HALF_TENSOR && (TMM__HALF_WGMMA_LIST(TMM__IN_PASS) 0)
 enum {
     tmm__half_wgmma_bytes =
@@ -13120,17 +13194,14 @@ static_assert(TMM__HALF_WGMMA_ROWS == 192
                         (TMM__HALF_WGMMA_COLS == 128 || TMM__HALF_WGMMA_COLS == 192 ||
                          TMM__HALF_WGMMA_COLS == 256),
               "TMM__HALF_WGMMA_LIST: a tile has 128 x 128, 192 or 256, 192 x 192 or 256");
-static_assert(
-    TMM__HALF_WGMMA_COLS == 256
-        ? TMM__HALF_WGMMA_FEWER == 224 &&
-              TMM__HALF_WGMMA_FEWEST == (TMM__HALF_WGMMA_ROWS == 192 ? 224 : 208)
-        : TMM__HALF_WGMMA_FEWEST == TMM__HALF_WGMMA_FEWER &&
-              (TMM__HALF_WGMMA_FEWER == TMM__HALF_WGMMA_COLS || TMM__HALF_WGMMA_FEWER == 160),
-    "TMM__HALF_WGMMA_LIST: fewer columns are 160 of 192, 224 and 208 of 256, with 192 rows 224");
+static_assert(TMM__HALF_WGMMA_COLS == 256
+                  ? TMM__HALF_WGMMA_FEWER == 224
+                  : TMM__HALF_WGMMA_FEWER == TMM__HALF_WGMMA_COLS || TMM__HALF_WGMMA_FEWER == 160,
+              "TMM__HALF_WGMMA_LIST: fewer columns are 160 of 192, and 224 of 256");
 static_assert(TMM__HALF_WGMMA_STAGES >= 2 && tmm__half_wgmma_bytes <= 227 * 1024 - 256,
               "TMM__HALF_WGMMA_LIST: stages must be 2 at least, and fit into 227 KB");
-#define TMM__HALF_SUM_OF(cols, turned_A, turned_B)                                                \
-    tmm__xhalf_sum(sum, &stage, &parity, at.steps, stages, fulls, empties, group, cluster, ahead, \
+#define TMM__HALF_SUM_OF(cols, turned_A, turned_B)                                               \
+    tmm__xhalf_sum(sum, &stage, &parity, at.steps, stages, fulls, empties, group, writer, ahead, \
                    STAGES, STAGE, ROWS, cols, turned_A, turned_B)
 #define TMM__HALF_SUM(cols)               \
     do {                                  \
@@ -13147,8 +13218,10 @@ static_assert(TMM__HALF_WGMMA_STAGES >= 2 && tmm__half_wgmma_bytes <= 227 * 1024
    multiply, 64 rows of the tile each. A stage is 64 k:
        A, 128 lines    [line][64 k], or two boxes of [64 k][64 lines] if it does not lie along k
        B, COLS lines   the same; two boxes of lines, or COLS / 64
-   with the swizzle of 128 bytes. Two blocks of a cluster have the same columns, and copy half of B each,
-   to both. Blocks are persistent: each takes tile after tile, in bands of rows of pairs.
+   with the swizzle of 128 bytes. Two blocks of a cluster that have the same columns copy half of B each, to
+   both; two that have the same rows half of A. Blocks are persistent: each takes tile after tile, in bands of rows
+   of pairs. Blocks of a cluster may have parts of the k of the same tiles: they have one item each, and exchange
+   sums through shared memory, each storing some of the rows.
 
    A step of 128 x 256 is 4.2 million operations; a block copies 32 KB for it from L2: 131 a byte. Tensor
    cores read B once for 64 rows. They bound it where K is long; below, filling and storing count. */
@@ -13165,69 +13238,107 @@ TMM_KERNEL void __launch_bounds__(128 + 2 * TMM__HALF_WGMMA_ROWS, 1)
         COLS = TMM__HALF_WGMMA_COLS,
         STAGES = TMM__HALF_WGMMA_STAGES,
         FEWER = TMM__HALF_WGMMA_FEWER,
-        FEWEST = TMM__HALF_WGMMA_FEWEST,
         STAGE = (ROWS + COLS) * 128
     };
     const bool by_k = TMM__HALF_WGMMA_BY_K(COLS);
     if (PLAIN && sizeof(TMM_OUT) > 2) return; /* of C in float it has no plan: tmm__xhalf_plain */
     extern __shared__ __align__(16) unsigned char tmm__memory[];
-    __shared__ __align__(8) unsigned long long full[STAGES], empty[STAGES];
+    __shared__ __align__(8) unsigned long long full[STAGES], empty[STAGES], sums;
     const unsigned base = (unsigned)__cvta_generic_to_shared(tmm__memory), skip = -base & 1023;
     const unsigned stages = base + skip;
     const unsigned fulls = (unsigned)__cvta_generic_to_shared(full);
     const unsigned empties = (unsigned)__cvta_generic_to_shared(empty);
-    const int lane = threadIdx.x % 32, cluster = job.cluster;
-    const int rank = blockIdx.x % cluster, count = gridDim.x / cluster;
+    const unsigned gathered = (unsigned)__cvta_generic_to_shared(&sums);
+    /* What a tile's plans do not have takes no code. */
+    const int down = job.down, beside = COLS == 256 ? 1 : job.beside, parts = PLAIN ? 1 : job.parts;
+    const bool single = down * beside * parts == 1;
+    unsigned rank, first_item, count;
+    TMM__CLUSTER_SPECIAL(rank, "cluster_ctarank");
+    TMM__CLUSTER_SPECIAL(first_item, "clusterid.x");
+    TMM__CLUSTER_SPECIAL(count, "nclusterid.x");
+    const tmm__half_block block = tmm__half_block_of(rank, down, beside);
+    const int first_of_part = block.part * down * beside;
     int stage = 0;
     unsigned parity = 0;
-    if (threadIdx.x == 0) {
+    tmm__let_next_begin();
+    /* Another warp than the one that copies: both are at work at once. */
+    if (threadIdx.x == 32) {
         tmm__half_prefetch(&map_A), tmm__half_prefetch(&map_B);
         for (int n = 0; n < STAGES; n++) {
             tmm__barrier_init(fulls + 8 * n, 1);
-            tmm__barrier_init(empties + 8 * n, ROWS / 16 * cluster);
+            tmm__barrier_init(empties + 8 * n, ROWS / 16 * (down + beside - 1));
         }
+        if (parts > 1) tmm__barrier_init(gathered, 1);
         asm volatile("fence.mbarrier_init.release.cluster;\nfence.proxy.async.shared::cta;" ::
                          : "memory");
+        if (parts > 1)
+            tmm__barrier_expect(gathered, (tmm__half_first_warp(block.part + 1, parts, ROWS / 16) -
+                                           tmm__half_first_warp(block.part, parts, ROWS / 16)) *
+                                              (parts - 1) * job.width * 64);
     }
-    __syncthreads();
-    if (cluster > 1) TMM__CLUSTER_MEETS();
-    tmm__let_next_begin();
+    tmm__half_item at = tmm__half_find(&job, first_item, &block);
+    __syncwarp();
+    if (single) {
+        __syncthreads();
+    } else {
+        TMM__CLUSTER_ARRIVES();
+        TMM__CLUSTER_WAITS();
+    }
     if (threadIdx.x < 128) {
         asm volatile("setmaxnreg.dec.sync.aligned.u32 40;");
         const int width = FEWER == COLS ? (int)COLS : job.width;
         const int bytes = job.turned_B || FEWER == COLS ? (int)STAGE : (ROWS + width) * 128;
-        const int mine = cluster == 1 ? 2 : 1, first = cluster == 1 ? 0 : rank; /* halves of B */
-        for (int item = blockIdx.x / cluster; threadIdx.x == 0 && item < job.items; item += count) {
-            const tmm__half_item at = tmm__half_find(&job, item, rank);
-            tmm__wait_for_previous(); /* nothing of memory is read or written before */
-            const int zA = at.product * job.next_A, zB = at.product * job.next_B;
-            for (int step = 0; step < at.steps; step++) {
-                const unsigned to = stages + stage * STAGE, barrier = fulls + 8 * stage;
-                const int k = (at.first + step) * 64;
-                tmm__barrier_wait(empties + 8 * stage, parity ^ 1); /* at once, the first time */
-                tmm__barrier_expect(barrier, bytes);
-                if (job.turned_A) {
-                    for (int i = 0; i < ROWS / 64; i++)
-                        tmm__half_box(to + i * 8192, &map_A, at.row + i * 64, k, zA, barrier, 1);
-                } else {
-                    tmm__half_box(to, &map_A, k, at.row, zA, barrier, 1);
+        const int mine = down == 1 ? 2 : 1, first = down == 1 ? 0 : block.row; /* halves of B */
+        /* Blocks that get its parts of A and B, a bit each. */
+        const int to_row = beside == 1 ? 1 : (1 << down | 1) << (first_of_part + block.row);
+        const int to_col = down == 1 ? 1 : 3 << (first_of_part + block.col * down);
+        if (threadIdx.x < 32 && tmm__elected()) {
+            for (int item = first_item; item < job.items; item += count) {
+                if (item >= (int)count) at = tmm__half_find(&job, item, &block);
+                tmm__wait_for_previous(); /* nothing of memory is read or written before */
+                const int zA = at.product * job.next_A, zB = at.product * job.next_B;
+                for (int step = 0; step < at.steps; step++) {
+                    const unsigned to = stages + stage * STAGE, barrier = fulls + 8 * stage;
+                    const int k = (at.first + step) * 64;
+                    tmm__barrier_wait(empties + 8 * stage,
+                                      parity ^ 1); /* at once, the first time */
+                    tmm__barrier_expect(barrier, bytes);
+                    if (job.turned_A) {
+                        const int begin = beside == 1 ? 0 : block.col * 32; /* of its k */
+                        for (int i = 0; i < ROWS / 64; i++)
+                            tmm__half_box(to + i * 8192 + begin * 128, &map_A, at.row + i * 64,
+                                          k + begin, zA, barrier, to_row);
+                    } else {
+                        const int begin = beside == 1 ? 0 : block.col * (ROWS / 2);
+                        tmm__half_box(to + begin * 128, &map_A, k, at.row + begin, zA, barrier,
+                                      to_row);
+                    }
+                    for (int half = first; half < first + mine; half++) {
+                        const unsigned toB = to + ROWS * 128 + half * (COLS * 64);
+                        const int col = at.col + half * (COLS / 2);
+                        for (int i = 0; by_k && job.turned_B && i < COLS / 64; i++)
+                            tmm__half_box(to + ROWS * 128 + i * 8192 + half * 4096, &map_B,
+                                          at.col + i * 64, k + half * 32, zB, barrier, to_col);
+                        for (int i = 0; !by_k && job.turned_B && i < COLS / 128; i++)
+                            tmm__half_box(toB + i * 8192, &map_B, col + i * 64, k, zB, barrier,
+                                          to_col);
+                        if (!job.turned_B)
+                            tmm__half_box(to + ROWS * 128 + half * (width * 64), &map_B, k,
+                                          at.col + half * (width / 2), zB, barrier, to_col);
+                    }
+                    if (++stage == STAGES) stage = 0, parity ^= 1;
                 }
-                for (int half = first; half < first + mine; half++) {
-                    const unsigned toB = to + ROWS * 128 + half * (COLS * 64);
-                    const int col = at.col + half * (COLS / 2);
-                    for (int i = 0; by_k && job.turned_B && i < COLS / 64; i++)
-                        tmm__half_box(to + ROWS * 128 + i * 8192 + half * 4096, &map_B,
-                                      at.col + i * 64, k + half * 32, zB, barrier,
-                                      (1 << cluster) - 1);
-                    for (int i = 0; !by_k && job.turned_B && i < COLS / 128; i++)
-                        tmm__half_box(toB + i * 8192, &map_B, col + i * 64, k, zB, barrier,
-                                      (1 << cluster) - 1);
-                    if (!job.turned_B)
-                        tmm__half_box(to + ROWS * 128 + half * (width * 64), &map_B, k,
-                                      at.col + half * (width / 2), zB, barrier, (1 << cluster) - 1);
-                }
+            }
+            /* No block leaves while others may arrive there. */
+            for (int n = 0; n < STAGES && down + beside > 2; n++) {
+                tmm__barrier_wait(empties + 8 * stage, parity ^ 1);
                 if (++stage == STAGES) stage = 0, parity ^= 1;
             }
+        }
+        __syncwarp();
+        if (parts > 1) {
+            TMM__CLUSTER_ARRIVES();
+            TMM__CLUSTER_WAITS();
         }
     } else {
         if (ROWS == 192)
@@ -13236,9 +13347,14 @@ TMM_KERNEL void __launch_bounds__(128 + 2 * TMM__HALF_WGMMA_ROWS, 1)
             asm volatile("setmaxnreg.inc.sync.aligned.u32 232;");
         const int warp = threadIdx.x / 32 - 4, group = warp / 4;
         const int own = STAGES * STAGE + warp * TMM__HALF_WGMMA_STORE(ROWS);
-        const bool ahead = job.items > count;
-        for (int item = blockIdx.x / cluster; item < job.items; item += count) {
-            const tmm__half_item at = tmm__half_find(&job, item, rank);
+        const bool ahead = job.items > (int)count;
+        const int lane = threadIdx.x % 32;
+        const int writer = lane < down ? first_of_part + block.col * down + lane
+                           : lane < down + beside - 1
+                               ? first_of_part + (1 - block.col) * down + block.row
+                               : -1;
+        for (int item = first_item; item < job.items; item += count) {
+            if (item >= (int)count) at = tmm__half_find(&job, item, &block);
             tmm__wait_for_previous();
             if (!PLAIN && job.beta != 0 && at.part < 0)
                 tmm__xhalf_ask(C + at.product * job.batchC, job.ldc, &job, at.row + warp * 16,
@@ -13257,10 +13373,14 @@ TMM_KERNEL void __launch_bounds__(128 + 2 * TMM__HALF_WGMMA_ROWS, 1)
             /* An instruction has a constant number of columns, so the loop stands there for each. */
             if (FEWER == COLS || (!PLAIN && job.width == COLS))
                 TMM__HALF_SUM(COLS);
-            else if (FEWEST == FEWER || job.width == FEWER)
-                TMM__HALF_SUM(FEWER);
             else
-                TMM__HALF_SUM(FEWEST);
+                TMM__HALF_SUM(FEWER);
+            if (parts > 1) {
+                TMM__CLUSTER_ARRIVES();
+                TMM__CLUSTER_WAITS(); /* then stages are free for sums */
+                if (!tmm__half_gather(sum, &job, &block, warp, stages, gathered, ROWS / 16, COLS))
+                    continue;
+            }
             const int way = PLAIN ? (int)TMM__HALF_BY_BOXES : tmm__xhalf_by_boxes(&job, &at, COLS);
             int begin = 0; /* of the columns that threads store */
             if (way == TMM__HALF_MORE) {
@@ -13278,23 +13398,19 @@ TMM_KERNEL void __launch_bounds__(128 + 2 * TMM__HALF_WGMMA_ROWS, 1)
             }
 #endif
             if (!PLAIN && (FEWER == COLS ? begin == 0 : begin < job.width)) {
-                if (lane == 0) TMM__HALF_BOXES_WAIT(0);
+                if (tmm__elected()) TMM__HALF_BOXES_WAIT(0);
                 tmm__xhalf_store(&job, C, (float *)(tmm__memory + skip + own), sum, &at, warp,
                                  begin, COLS);
             }
         }
-        if (lane == 0) TMM__HALF_BOXES_WAIT(0);
+        if (tmm__elected()) TMM__HALF_BOXES_WAIT(0);
     }
-    __syncwarp();
-    if (cluster > 1) TMM__CLUSTER_MEETS(); /* no block leaves while others may arrive there */
 #else
     (void)map_A, (void)map_B, (void)map_C, (void)C, (void)job;
 #endif
 }
 #endif
-/* src/tiledmm/kernels/tensor_half/thin.cuh. Copies of KERNEL THIN HALF: by TMA, or lines off 16 bytes.
-   Uses: kernels/common/tensor_ptx.cuh, wgmma.cuh, once/.
-   Used by: thin_kernel.cuh, thin_launch.h. */
+/* src/tiledmm/kernels/tensor_half/thin.cuh. Copies of KERNEL THIN HALF: by TMA, or lines off 16 bytes. */
 #if defined(TMM__PASS) && TMM__EMIT_TYPE && TMM__HALF_TENSOR && !defined(TMM__HALF_ONCE)
 /* Lines of the large operand in a tile at most; stages that there may be; blocks of a cluster; ways to
    divide a product. 1024 bytes align stages. */
@@ -13587,19 +13703,6 @@ TMM__DEVICE void tmm__half_thin_plainly(const tmm__half_thin_job *job, unsigned 
     }
 }
 
-/* 4 or 8 bytes to shared memory at `to`; zeros if none of them is valid. */
-TMM__DEVICE void tmm__half_thin_word(unsigned to, const char *from, const int bytes, int valid)
-{
-    if (bytes == 8)
-        asm volatile("cp.async.ca.shared.global.L2::128B [%0], [%1], 8, %2;" ::"r"(to), "l"(from),
-                     "r"(valid)
-                     : "memory");
-    else
-        asm volatile("cp.async.ca.shared.global.L2::128B [%0], [%1], 4, %2;" ::"r"(to), "l"(from),
-                     "r"(valid)
-                     : "memory");
-}
-
 /* What eight warps do where lines begin and end at multiples of `bytes`, 4 or 8: each of these goes straight to
    its place in a stage. A lane has the same part of each of its lines. */
 TMM__DEVICE void tmm__half_thin_straight(const tmm__half_thin_job *job, unsigned base,
@@ -13641,9 +13744,8 @@ TMM__DEVICE void tmm__half_thin_straight(const tmm__half_thin_job *job, unsigned
             unsigned place = base + here->stage * job->stage + to[n];
 #pragma unroll 4
             for (int line = begin[n]; line < end[n]; line += next[n]) {
-                tmm__half_thin_word(place + ((chunk[n] ^ (line & 7)) << 4),
-                                    line < whole ? source : (const char *)x->from, bytes,
-                                    line < whole ? bytes : 0);
+                tmm__copy_async(tmm__xhalf_at(place + ((chunk[n] ^ (line & 7)) << 4)),
+                                line < whole ? source : (const char *)x->from, bytes, line < whole);
                 source += next[n] * ld, place += next[n] * 128;
             }
             from[n] += turned ? 64 * ld : 128;
@@ -13714,8 +13816,7 @@ TMM__DEVICE float4 tmm__half_thin_load(const float *sums, int rank)
 }
 #endif
 #endif
-/* src/tiledmm/kernels/tensor_half/thin_kernel.cuh. Elements of 16 bits by wgmma where C is thin or small.
-   Uses: kernels/common/, thin.cuh, wgmma.cuh, once/. Used by: thin_launch.h. */
+/* src/tiledmm/kernels/tensor_half/thin_kernel.cuh. Elements of 16 bits by wgmma where C is thin or small. */
 #if defined(TMM__PASS) && TMM__EMIT_TYPE && TMM__HALF_TENSOR
 #if TMM__WGMMA
 /* All steps of a block, into the sums of a warpgroup: 64 lines of the large operand, `cols` of the
@@ -13917,8 +14018,7 @@ TMM_KERNEL void __launch_bounds__(576, 1) /* 96 registers, so that two blocks of
 #endif
 }
 #endif
-/* src/tiledmm/kernels/tensor_half/align.cuh. Lines that TMA cannot take, copied so that it can.
-   Uses: once/. Used by: costs.h, launch.h. */
+/* src/tiledmm/kernels/tensor_half/align.cuh. Lines that TMA cannot take, copied so that it can. */
 #if defined(TMM__PASS) && TMM__EMIT_TYPE && TMM__HALF_TENSOR
 #if !defined(TMM__HALF_ONCE)
 /* Lines of `cols` elements of 16 bits, ld apart, `rows` of them in each of `items` products. */
@@ -13972,9 +14072,254 @@ TMM_KERNEL void __launch_bounds__(256) tmm__xgemm_half_align(const tmm__half_cop
     *(uint4 *)((unsigned short *)x.to + r * x.pitch + col) = make_uint4(w[0], w[1], w[2], w[3]);
 }
 #endif
+/* src/tiledmm/kernels/tensor_half/tiny.cuh. Batches of tiny products of 16 bits: a tile of C is a warp's. */
+#if defined(TMM__PASS) && TMM__EMIT_TYPE && TMM__HALF_TENSOR
+#ifndef TMM__HALF_ONCE
+/* KERNEL TINY HALF: warps of a block, rows and columns of a warp's tile; the largest leading dimension, so
+   that 32 lines and a multiple of it fit in 32 bits. */
+enum { TMM__HALF_TINY_WARPS = 4, TMM__HALF_TINY_EDGE = 32, TMM__HALF_TINY_LD = 1 << 24 };
+#endif
+
+/* What a lane loads of an operand, of every 16 k: 4 times 4 neighbours in memory. */
+typedef struct tmm__xhalf_tiny_lines {
+    const TMM_TYPE *from;
+    int hop, step; /* from 4 to the next 4, from 16 k to the next, in elements */
+    int exist;     /* lines that exist */
+    int turned;    /* are neighbours of other lines? */
+    int wide;      /* bytes at once: 8, 4, 2 */
+} tmm__xhalf_tiny_lines;
+
+/* Of a tile from X on, of whose `lines` lines_left exist. A lane has the lines first, first + 2^apart_log2
+   and so on; neighbours where they are of other lines. */
+TMM__DEVICE tmm__xhalf_tiny_lines tmm__xhalf_tiny_begin(const TMM_TYPE *X, int line_stride,
+                                                        int k_stride, int lines, int lines_left,
+                                                        int K, int first, int apart_log2)
+{
+    const int k = threadIdx.x % 4 * 4, left = lines_left < 32 ? lines_left : 32;
+    const int exist = (left - first + (1 << apart_log2) - 1) >> apart_log2;
+    tmm__xhalf_tiny_lines s;
+    s.turned = k_stride != 1;
+    s.hop = s.turned ? k_stride : line_stride << apart_log2, s.step = 16 * k_stride;
+    s.exist = exist < 4 ? exist : 4;
+    s.from = X + ((exist > 0 ? first * line_stride : 0) + k * k_stride);
+    const int ld = s.turned ? k_stride : line_stride, length = s.turned ? lines : K;
+    const unsigned ends = (unsigned)(size_t)X | (unsigned)(ld | length) * 2;
+    s.wide = ends % 8 == 0 ? 8 : ends % 4 == 0 ? 4 : 2;
+    return s;
+}
+
+/* Loads the next 16 k, of which k_left exist from this lane's first on. x[2 i] and x[2 i + 1]: hop i. What
+   does not exist becomes 0. */
+TMM__DEVICE void tmm__xhalf_tiny_load(unsigned *x, tmm__xhalf_tiny_lines *s, int k_left)
+{
+    TMM__HIDE(s->turned); /* or there would be a loop for each kind */
+    const int count = s->turned ? k_left : s->exist, side = s->turned ? s->exist : k_left;
+    if (s->wide == 8) {
+#pragma unroll
+        for (int i = 0; i < 4; i++) {
+            uint2 word = make_uint2(0, 0);
+            if (i < count && side > 0) word = *(const uint2 *)(s->from + i * s->hop);
+            x[2 * i] = word.x, x[2 * i + 1] = word.y;
+        }
+    } else if (s->wide == 4) {
+#pragma unroll
+        for (int i = 0; i < 8; i++) {
+            x[i] = 0;
+            if (i / 2 < count && i % 2 * 2 < side)
+                x[i] = *(const unsigned *)(s->from + i / 2 * s->hop + i % 2 * 2);
+        }
+    } else {
+        const unsigned short *from = (const unsigned short *)s->from;
+        unsigned short bits[16];
+#pragma unroll
+        for (int i = 0; i < 16; i++) {
+            bits[i] = 0;
+            if (i / 4 < count && i % 4 < side) bits[i] = from[i / 4 * s->hop + i % 4];
+        }
+#pragma unroll
+        for (int i = 0; i < 8; i++) x[i] = bits[2 * i] | (unsigned)bits[2 * i + 1] << 16;
+    }
+    s->from += s->step;
+}
+
+/* 4 k of 4 lines become 4 lines of 4 k. */
+TMM__DEVICE void tmm__xhalf_tiny_turn(unsigned *x)
+{
+    unsigned y[8];
+#pragma unroll
+    for (int i = 0; i < 8; i++) { /* line i / 2, its k i % 2 * 2 and the next */
+        const unsigned a = x[i % 2 * 4 + i / 4], b = x[i % 2 * 4 + 2 + i / 4];
+        y[i] = __byte_perm(a, b, i / 2 % 2 == 0 ? 0x5410 : 0x7632);
+    }
+#pragma unroll
+    for (int i = 0; i < 8; i++) x[i] = y[i];
+}
+
+/* Stores a tile of which rows and cols exist, any C, with all that comes after. Its sums lie in `own` by rows.
+   Lanes have 8, 16 or 32 columns side by side, since L2 takes longer for parts of a sector. 4 elements of what C
+   was are asked for at once. */
+TMM__DEVICE void tmm__xhalf_tiny_store(const float *own, const int pitch, TMM_OUT *C, int ldc,
+                                       long long row, long long col, int rows, int cols,
+                                       TMM__ALPHA alpha, TMM_SCALAR beta)
+{
+    const int lane = threadIdx.x % 32, log2 = cols > 16 ? 5 : cols > 8 ? 4 : 3;
+    const int c = lane & ((1 << log2) - 1), at_once = 32 >> log2;
+    C += c;
+#pragma unroll 1
+    for (int r = lane >> log2; r < rows; r += 4 * at_once) {
+        TMM_OUT old[4];
+        bool inside[4];
+#pragma unroll
+        for (int i = 0; i < 4; i++) inside[i] = c < cols && r + i * at_once < rows, old[i] = 0;
+        if ((TMM_SUM)beta != 0)
+#pragma unroll
+            for (int i = 0; i < 4; i++)
+                tmm__xload_if(&old[i], C + (r + i * at_once) * ldc, inside[i]);
+#pragma unroll
+        for (int i = 0; i < 4; i++) {
+            const int at = inside[i] ? r + i * at_once : r;
+            tmm__xstore_if(C + at * ldc,
+                           tmm__xvalue(own[at * pitch + c], alpha,
+                                       TMM__MUL((TMM_SUM)beta, (TMM_SUM)old[i]), inside[i],
+                                       row + at, col + c),
+                           inside[i]);
+        }
+    }
+}
+
+/* ============================== KERNEL TINY HALF ============================================== */
+/* Batches of products of 16 bits, up to some 32 x 32, on tensor cores. A warp has a tile of 32 x 32 of C;
+   its operands go from memory straight to registers, without shared memory and barriers.
+   mma.sync multiplies 16 x 16 by 16 x 8. Which line of memory is which of its lines, and which k is
+   which, is free, as long as A and B agree. For lane l, g = l / 4 and t = l % 4:
+
+       k     4 t to 4 t + 3 of every 16: neighbours where a line lies along k
+       B     lines 4 g to 4 g + 3, one for each part of 8 columns: neighbours where it does not
+       A     lines g, g + 8, g + 16, g + 24; or as those of B where it does not lie along k
+       C     so these rows, and columns 8 t to 8 t + 7
+
+            8 t: 0 .. 7 | 8 .. 15 | 16 .. 23 | 24 .. 31
+           +-----------+---------+----------+----------+
+       g 0 | lane 0    | lane 1  | lane 2   | lane 3   |   4 neighbours are a word of 8 bytes, two of 4,
+         1 | lane 4    | lane 5  | lane 6   | lane 7   |   or four elements; of other lines, 4 of them are
+           | ...                                       |   turned in registers
+   C leaves by 16 or 8 bytes; else, or with beta or an epilogue, through shared memory, row by row.
+   Two times 16 k are on their way at once; what more must be hidden, other warps hide.
+   2 (M + N) K + 2 M N bytes a product, and 2 M N K operations: 8 a byte at 24 x 24 x 24. What bounds it:
+   memory; below 16 x 16 x 16 instructions; with single elements L1. */
+TMM_KERNEL void __launch_bounds__(32 * TMM__HALF_TINY_WARPS, 16 / TMM__HALF_TINY_WARPS)
+    tmm__xgemm_half_tiny(long long M, long long N, long long K, TMM__ALPHA alpha,
+                         const TMM_TYPE *__restrict__ A, long long rsA, long long csA,
+                         long long batchA, const TMM_TYPE *__restrict__ B, long long rsB,
+                         long long csB, long long batchB, TMM_SCALAR beta, TMM_OUT *__restrict__ C,
+                         long long ldc, long long batchC, unsigned batch)
+{
+    enum { EDGE = TMM__HALF_TINY_EDGE, WARPS = TMM__HALF_TINY_WARPS, PITCH = EDGE + 4 };
+    __shared__ alignas(16) float tiles_of_C[WARPS][EDGE * PITCH];
+    const int lane = threadIdx.x % 32, g = lane / 4, t = lane % 4;
+    tmm__let_next_begin();
+    tmm__wait_for_previous();
+    /* Tiles are numbered through all products. Of sizes and strides 32 bits count: see the plan. */
+    const unsigned across = ((unsigned)N - 1) / EDGE + 1,
+                   tiles = (((unsigned)M - 1) / EDGE + 1) * across;
+    unsigned tile = blockIdx.x * WARPS + threadIdx.x / 32, product = tile, down = 0;
+    if (tiles > 1)
+        product = tile / tiles, tile -= product * tiles, down = tile / across;
+    else
+        tile = 0;
+    if (product >= batch) return;
+    const int row0 = (int)(down * EDGE), col0 = (int)((tile - down * across) * EDGE);
+    const int rows = (int)M - row0, cols = (int)N - col0, ld = (int)ldc;
+
+    const int row = csA == 1 ? g : 4 * g, apart_log2 = csA == 1 ? 3 : 0, apart = 1 << apart_log2;
+    A += product * batchA + (long long)row0 * (int)rsA;
+    B += product * batchB + (long long)col0 * (int)csB;
+    tmm__xhalf_tiny_lines a =
+        tmm__xhalf_tiny_begin(A, (int)rsA, (int)csA, (int)M, rows, (int)K, row, apart_log2);
+    tmm__xhalf_tiny_lines b =
+        tmm__xhalf_tiny_begin(B, (int)csB, (int)rsB, (int)N, cols, (int)K, 4 * g, 0);
+    float sum[2][4][4]; /* parts of 16 x 8 */
+#pragma unroll
+    for (int i = 0; i < 32; i++) sum[i / 16][i / 4 % 4][i % 4] = 0;
+#pragma unroll 1
+    for (int left = (int)K; left > 0; left -= 32) {
+        unsigned x[2][8], y[2][8];
+#pragma unroll
+        for (int s = 0; s < 2; s++) {
+            if (left <= 16 * s) break;
+            tmm__xhalf_tiny_load(x[s], &a, left - 16 * s - 4 * t);
+            tmm__xhalf_tiny_load(y[s], &b, left - 16 * s - 4 * t);
+        }
+#pragma unroll
+        for (int s = 0; s < 2; s++) {
+            if (left <= 16 * s) break;
+            if (a.turned) tmm__xhalf_tiny_turn(x[s]);
+            if (b.turned) tmm__xhalf_tiny_turn(y[s]);
+#pragma unroll
+            for (int i = 0; i < 2; i++) {
+                const unsigned lines[4] = {x[s][4 * i], x[s][4 * i + 2], x[s][4 * i + 1],
+                                           x[s][4 * i + 3]};
+#pragma unroll
+                for (int j = 0; j < 4; j++) tmm__xhalf_mma(sum[i][j], lines, &y[s][2 * j]);
+            }
+        }
+    }
+
+    /* Row i of this lane, columns 8 t to 8 t + 7. */
+    float v[4][8];
+#pragma unroll
+    for (int i = 0; i < 32; i++) v[i / 8][i % 8] = sum[i / 16][i % 4][i / 8 % 2 * 2 + i % 8 / 4];
+    C += product * batchC + (long long)row0 * ld + col0;
+    const int size = (int)sizeof(TMM_OUT);
+    const unsigned ends = (unsigned)(size_t)C | (unsigned)(ld | (int)N) * size;
+    const bool by_8 = ends % 16 == 0; /* neighbours, not 4 */
+    bool by_4 = (TMM_SUM)beta == 0 && ends % (4 * size) == 0;
+#ifdef TMM_WITH_EPILOGUE
+    by_4 = by_4 && !alpha.after.active;
+#endif
+#ifdef TMM_EPILOGUE
+    by_4 = false;
+#endif
+    if (by_4) {
+        const TMM_SUM factor = (TMM_SUM)TMM__FACTOR(alpha);
+        C += row * ld + 8 * t;
+#pragma unroll
+        for (int i = 0; i < 4; i++, C += apart * ld) {
+            unsigned words[2 * sizeof(TMM_OUT)];
+#pragma unroll
+            for (int j = 0; j < 8; j += 2) { /* with 0 added, so that -0 is 0 */
+                const tmm__xouts2 two = {
+                    {(TMM_OUT)fmaf(factor, v[i][j], 0), (TMM_OUT)fmaf(factor, v[i][j + 1], 0)}};
+                memcpy(&words[j * size / 4], &two, sizeof two);
+            }
+            const int left = row + i * apart < rows ? cols - 8 * t : 0;
+#pragma unroll
+            for (int n = 0; n < 2; n++) {
+                const unsigned *w = &words[n * size];
+                if (size == 4 && 4 * n < left)
+                    __stwb((uint4 *)C + n, make_uint4(w[0], w[1], w[2], w[3]));
+                if (size == 2 && n == 0 && by_8 && left > 0)
+                    __stwb((uint4 *)C, make_uint4(w[0], w[1], w[2], w[3]));
+                if (size == 2 && !by_8 && 4 * n < left)
+                    __stwb((uint2 *)C + n, make_uint2(w[0], w[1]));
+            }
+        }
+        return;
+    }
+    float *own = tiles_of_C[threadIdx.x / 32];
+#pragma unroll
+    for (int i = 0; i < 4; i++)
+#pragma unroll
+        for (int n = 0; n < 8; n += 4)
+            *(float4 *)&own[(row + i * apart) * PITCH + 8 * t + n] =
+                make_float4(v[i][n], v[i][n + 1], v[i][n + 2], v[i][n + 3]);
+    __syncwarp();
+    tmm__xhalf_tiny_store(own, PITCH, C, ld, row0, col0, rows < EDGE ? rows : (int)EDGE,
+                          cols < EDGE ? cols : (int)EDGE, TMM__OF_PRODUCT(alpha, product), beta);
+}
+#endif
 /* src/tiledmm/kernels/tensor_float/types.cuh. Floats on tensor cores: the method, and what host and device
-   share.
-   Uses: once/. Used by: kernels/tensor_float/. */
+   share. */
 #if defined(TMM__PASS) && TMM__EMIT_TYPE && TMM__FLOAT_TENSOR && !defined(TMM__FLOAT_ONCE)
 /* ============================== KERNEL TENSOR FLOAT =========================================== */
 /* Products of float matrices on tensor cores, which multiply elements of 16 bits. KERNEL CONVERT
@@ -14094,11 +14439,10 @@ typedef struct tmm__region {
 static_assert(sizeof(tmm__region) <= TMM__REGION_BYTES, "it has room");
 #endif
 /* src/tiledmm/kernels/tensor_float/numbers.cuh. FP16 and BF16 parts of a float; which elements of C need
-   the recheck.
-   Uses: kernels/common/tensor_ptx.cuh, types.cuh, once/. Used by: kernels/tensor_float/. */
+   the recheck. */
 #if defined(TMM__PASS) && TMM__EMIT_TYPE && TMM__FLOAT_TENSOR && !defined(TMM__FLOAT_ONCE)
 /* The bits of the FP16 nearest to x, ties to even, as cvt.rn.f16.f32 gives them. */
-static __device__ __forceinline__ unsigned tmm__to_half(float x)
+TMM__DEVICE unsigned tmm__to_half(float x)
 {
     unsigned bits = tmm__float_bits(x), size = bits & 0x7fffffffu, sign = bits >> 16 & 0x8000u;
     if (size > 0x7f800000u) return sign | 0x7e00u;
@@ -14108,7 +14452,7 @@ static __device__ __forceinline__ unsigned tmm__to_half(float x)
     return sign | (size - 0x38000000u + 0xfffu + (size >> 13 & 1)) >> 13;
 }
 
-static __device__ __forceinline__ float tmm__load_half(const unsigned char *at)
+TMM__DEVICE float tmm__load_half(const unsigned char *at)
 {
     return tmm__from_half(*(const unsigned short *)at);
 }
@@ -14116,7 +14460,7 @@ static __device__ __forceinline__ float tmm__load_half(const unsigned char *at)
 /* Three BF16 terms of each of two neighbours, x = x1 + x2 + x3; x goes to the lower 16 bits. The
    upper 16 bits of a float are a BF16, cut towards zero. Of what is returned the lower 16 bits are
    0 if the terms are exact, which they are where x is 0 or |x| at least 2^-110. */
-static __device__ __forceinline__ unsigned tmm__bf16_triple(float x, float y, unsigned *terms)
+TMM__DEVICE unsigned tmm__bf16_triple(float x, float y, unsigned *terms)
 {
     unsigned bits_x = tmm__float_bits(x), bits_y = tmm__float_bits(y);
 #pragma unroll
@@ -14134,7 +14478,7 @@ static __device__ __forceinline__ unsigned tmm__bf16_triple(float x, float y, un
 }
 
 /* hi and lo of two neighbours; x goes to the lower 16 bits. */
-static __device__ __forceinline__ void tmm__fp16_pair(float x, float y, unsigned *hi, unsigned *lo)
+TMM__DEVICE void tmm__fp16_pair(float x, float y, unsigned *hi, unsigned *lo)
 {
     const float factor = (float)(1 << TMM__LO_SHIFT);
 #if defined(__CUDA_ARCH__) && __CUDA_ARCH__ >= 800
@@ -14158,7 +14502,7 @@ static __device__ __forceinline__ void tmm__fp16_pair(float x, float y, unsigned
 
 /* The scale of a line as the exponent of a float, by the bits of its largest magnitude: that is then
    in [2^14, 2^15), with 2^126 at most. A line of zeros, or one that is not finite, has scale 1. */
-static __device__ __forceinline__ unsigned tmm__scale_exponent(unsigned most)
+TMM__DEVICE unsigned tmm__scale_exponent(unsigned most)
 {
     unsigned exponent = 268 - (most >> 23);
     if (exponent > 253) exponent = 253;
@@ -14166,7 +14510,7 @@ static __device__ __forceinline__ unsigned tmm__scale_exponent(unsigned most)
 }
 
 /* Whether 8 elements of a line, from a multiple of 8 on, can be loaded by vectors of 16 bytes. */
-static __device__ __forceinline__ bool tmm__vector_loads(const tmm__lines *from)
+TMM__DEVICE bool tmm__vector_loads(const tmm__lines *from)
 {
     return from->k_stride == 1 && (size_t)from->X % 16 == 0 && from->line_stride % 4 == 0 &&
            from->product_stride % 4 == 0;
@@ -14174,8 +14518,7 @@ static __device__ __forceinline__ bool tmm__vector_loads(const tmm__lines *from)
 
 /* 8 elements from x on, `stride` apart, of which `left` exist; zeros for the others. `vectors`: see
    tmm__vector_loads. */
-static __device__ __forceinline__ void tmm__load8(float *x8, const float *x, long long stride,
-                                                  int left, bool vectors)
+TMM__DEVICE void tmm__load8(float *x8, const float *x, long long stride, int left, bool vectors)
 {
     if (vectors && left >= 8) {
         float4 first = *(const float4 *)x, second = *(const float4 *)(x + 4);
@@ -14192,8 +14535,8 @@ static __device__ __forceinline__ void tmm__load8(float *x8, const float *x, lon
 }
 
 /* The same by the fewest instructions for addresses, for a loop that is bound by issue. */
-static __device__ __forceinline__ void tmm__load_chunk(float *x8, const float *x, long long stride,
-                                                       int left, bool vectors)
+TMM__DEVICE void tmm__load_chunk(float *x8, const float *x, long long stride, int left,
+                                 bool vectors)
 {
     if (vectors || left < 8) {
         tmm__load8(x8, x, stride, left, vectors);
@@ -14212,14 +14555,13 @@ static __device__ __forceinline__ void tmm__load_chunk(float *x8, const float *x
 
 /* Whether an element of C is rejected: `p` is the product of the scales of its row and column, and
    [scale_min, scale_max] what its magnitude may be. */
-static __device__ __forceinline__ bool tmm__is_rejected(float p, float scale_min, float scale_max)
+TMM__DEVICE bool tmm__is_rejected(float p, float scale_min, float scale_max)
 {
     return !((fabsf(p) >= scale_min) & (fabsf(p) <= scale_max)); /* no branch */
 }
 
 /* Whether an element of C is doubtful: a line is wide, and `sum`, before scaling, is small. */
-static __device__ __forceinline__ bool tmm__is_doubtful(float row_scale, float col_scale, float sum,
-                                                        float doubt_below)
+TMM__DEVICE bool tmm__is_doubtful(float row_scale, float col_scale, float sum, float doubt_below)
 {
     return ((row_scale < 0) | (col_scale < 0)) & !(fabsf(sum) >= doubt_below);
 }
@@ -14228,21 +14570,20 @@ static __device__ __forceinline__ bool tmm__is_doubtful(float row_scale, float c
    = t in a fragment of C. Its bits 0 to 3 are columns 2 t, 2 t + 1, 2 t + 8, 2 t + 9. A warp writes
    all of its words if one of its lines is wide, else none. The same block reads a word if its row
    is wide, or one of its 16 columns. */
-static __device__ __forceinline__ unsigned *tmm__doubt_word(const tmm__float_job *job, int product,
-                                                            int row, int col)
+TMM__DEVICE unsigned *tmm__doubt_word(const tmm__float_job *job, int product, int row, int col)
 {
     return job->doubt + (product * job->M + row) * job->doubt_pitch + col / 16;
 }
 
 /* The bit of a column. */
-static __device__ __forceinline__ int tmm__doubt_bit(int col)
+TMM__DEVICE int tmm__doubt_bit(int col)
 {
     return col % 8 / 2 * 8 + col % 16 / 8 * 2 + col % 2;
 }
 
 /* Where the chunk of hi of a line lies, in bytes, k being a multiple of 8. That of lo is at ^
    64. */
-static __device__ __forceinline__ size_t tmm__chunk_at(const tmm__fp16_operand *x, int line, int k)
+TMM__DEVICE size_t tmm__chunk_at(const tmm__fp16_operand *x, int line, int k)
 {
     size_t block = (size_t)(k / 32) * x->line_blocks + line / 64;
     return block * TMM__BLOCK_BYTES + line % 64 * 128 + (((k / 8 % 4) ^ line % 8) * 16);
@@ -14251,8 +14592,7 @@ static __device__ __forceinline__ size_t tmm__chunk_at(const tmm__fp16_operand *
 /* Whether a quarter has so few doubtful elements that threads compute one each. For K = 4096 that
    takes a block some 3 microseconds an element. A tile of 64 x 64 by FP32 takes 280, one of 128 x
    128 by BF16x6 220. */
-static __device__ __forceinline__ bool tmm__is_sparse(const tmm__region *region, int quarter,
-                                                      bool bf16x6)
+TMM__DEVICE bool tmm__is_sparse(const tmm__region *region, int quarter, bool bf16x6)
 {
     const unsigned *doubtful = region->doubtful;
     if (bf16x6) return doubtful[0] + doubtful[1] + doubtful[2] + doubtful[3] <= TMM__SPARSE_BF16X6;
@@ -14260,13 +14600,12 @@ static __device__ __forceinline__ bool tmm__is_sparse(const tmm__region *region,
 }
 #endif
 /* src/tiledmm/kernels/tensor_float/ptx.cuh. Wrappers of the PTX instructions that floats on tensor cores
-   take.
-   Uses: kernels/common/tensor_ptx.cuh, once/. Used by: kernels/tensor_float/. */
+   take. */
 #if defined(TMM__PASS) && TMM__EMIT_TYPE && TMM__FLOAT_TENSOR && !defined(TMM__FLOAT_ONCE)
 #if TMM__WGMMA
 /* Waits for all groups but the last `pending`, 0 or 1. The `count` sums are then as wgmma has left
    them; before that the compiler must not touch them. */
-static __device__ __forceinline__ void tmm__wgmma_wait(float *c, int count, int pending)
+TMM__DEVICE void tmm__wgmma_wait(float *c, int count, int pending)
 {
     if (pending == 0)
         TMM__WGMMA_WAIT(0);
@@ -14297,8 +14636,8 @@ static __device__ __forceinline__ void tmm__wgmma_wait(float *c, int count, int 
     "{\n.reg .pred p;\nsetp.ne.b32 p, %" add ", 0;\n"                                          \
     "wgmma.mma_async.sync.aligned.m64n" n "k16.f32." type "." type " {" names "}, %" a ", %" b \
     ", p, 1, 1, 0, 0;\n}"
-static __device__ __forceinline__ void tmm__wgmma(float *c, unsigned long long a,
-                                                  unsigned long long b, int columns, int add)
+TMM__DEVICE void tmm__wgmma(float *c, unsigned long long a, unsigned long long b, int columns,
+                            int add)
 {
     if (columns == 32)
         asm volatile(TMM__WGMMA_ASM("32", "f16", TMM__NAMES_16, "16", "17", "18")
@@ -14315,8 +14654,7 @@ static __device__ __forceinline__ void tmm__wgmma(float *c, unsigned long long a
 }
 
 /* The same for a and b in BF16, and 128 columns. */
-static __device__ __forceinline__ void tmm__wgmma_bfloat(float *c, unsigned long long a,
-                                                         unsigned long long b, int add)
+TMM__DEVICE void tmm__wgmma_bfloat(float *c, unsigned long long a, unsigned long long b, int add)
 {
     asm volatile(TMM__WGMMA_ASM("128", "bf16", TMM__NAMES_64, "64", "65", "66")
                  : TMM__C32(0), TMM__C32(32)
@@ -14326,7 +14664,7 @@ static __device__ __forceinline__ void tmm__wgmma_bfloat(float *c, unsigned long
 #endif /* TMM__WGMMA */
 
 /* A barrier of 256 threads. `named`: the block has others, so it is named barrier 2. */
-static __device__ __forceinline__ void tmm__sync_256(bool named)
+TMM__DEVICE void tmm__sync_256(bool named)
 {
 #if TMM__WGMMA
     if (named) {
@@ -14338,8 +14676,7 @@ static __device__ __forceinline__ void tmm__sync_256(bool named)
     __syncthreads();
 }
 #endif
-/* src/tiledmm/kernels/tensor_float/convert.cuh. KERNEL CONVERT: an operand becomes FP16.
-   Uses: kernels/common/tensor_ptx.cuh, numbers.cuh, types.cuh, once/. Used by: launch.h. */
+/* src/tiledmm/kernels/tensor_float/convert.cuh. KERNEL CONVERT: an operand becomes FP16. */
 #if defined(TMM__PASS) && TMM__EMIT_TYPE && TMM__FLOAT_TENSOR
 /* KERNEL CONVERT. Makes hi and lo of op(A) and op(B). A cluster of `ranks` blocks, of 1024 threads
    at most, has 8 lines. The first groups_A clusters have those of A; blockIdx.y is the product.
@@ -14466,9 +14803,7 @@ TMM_KERNEL void __launch_bounds__(1024)
 }
 #endif
 /* src/tiledmm/kernels/tensor_float/bf16x6.cuh. Doubtful elements of large tiles by six products of BF16
-   terms.
-   Uses: kernels/common/tensor_ptx.cuh, kernels/tensor_float/, once/.
-   Used by: recheck.cuh, thin.cuh. */
+   terms. */
 #if defined(TMM__PASS) && TMM__EMIT_TYPE && TMM__FLOAT_TENSOR && TMM__BODIES && \
     !defined(TMM__FLOAT_ONCE)
 /* A tile of 128 x 128 on tensor cores, from A and B again. BF16 has the exponents of float, so an
@@ -14505,7 +14840,7 @@ enum { TMM__BF16_TERMS_A = 0x001102, TMM__BF16_TERMS_B = 0x010120 };
 
 #if TMM__WGMMA
 /* c = the products of a window, whose stage is at `address` in shared memory; enqueued. */
-static __device__ __forceinline__ void tmm__bf16_multiply(float *c, unsigned address, int half)
+TMM__DEVICE void tmm__bf16_multiply(float *c, unsigned address, int half)
 {
     TMM__WGMMA_BEGIN();
 #pragma unroll
@@ -14522,8 +14857,7 @@ static __device__ __forceinline__ void tmm__bf16_multiply(float *c, unsigned add
 }
 #else
 /* total += the products of the window in `stage`. */
-static __device__ __forceinline__ void tmm__bf16_multiply(float *total, const unsigned char *stage,
-                                                          int thread)
+TMM__DEVICE void tmm__bf16_multiply(float *total, const unsigned char *stage, int thread)
 {
     int lane = thread % 32, row_a = thread / 32 * 16 + lane % 16, chunk_a = lane / 16;
     int row_b = lane % 8 + lane / 16 * 8, chunk_b = lane / 8 % 2;
@@ -14560,9 +14894,8 @@ static __device__ __forceinline__ void tmm__bf16_multiply(float *total, const un
 #endif
 
 /* The sums of a thread go to the threads of recheck_tile that store them. */
-static __device__ __forceinline__ void tmm__bf16_hand_over(unsigned char *stages, int thread,
-                                                           bool named, const float *total,
-                                                           float (*sum)[8])
+TMM__DEVICE void tmm__bf16_hand_over(unsigned char *stages, int thread, bool named,
+                                     const float *total, float (*sum)[8])
 {
     enum { PITCH = TMM__BF16_PITCH };
     float *tile = (float *)stages;
@@ -14582,10 +14915,8 @@ static __device__ __forceinline__ void tmm__bf16_hand_over(unsigned char *stages
 }
 
 /* The sums of the region, described above. False: some x3 is not exact. */
-static __device__ __forceinline__ bool tmm__recheck_bf16x6(const tmm__float_job *job,
-                                                           tmm__region *region,
-                                                           unsigned char *stages, int thread,
-                                                           bool named, float (*sum)[8])
+TMM__DEVICE bool tmm__recheck_bf16x6(const tmm__float_job *job, tmm__region *region,
+                                     unsigned char *stages, int thread, bool named, float (*sum)[8])
 {
     const int K = (int)job->K, half = thread / 128;
     /* Of A and B: this thread's first chunk in memory, and the distance of the second; elements
@@ -14674,24 +15005,22 @@ static __device__ __forceinline__ bool tmm__recheck_bf16x6(const tmm__float_job 
     return true;
 }
 #endif
-/* src/tiledmm/kernels/tensor_float/recheck.cuh. Elements of C for which FP16 does not suffice.
-   Uses: kernels/common/, kernels/tensor_float/, once/. Used by: kernels/tensor_float/. */
+/* src/tiledmm/kernels/tensor_float/recheck.cuh. Elements of C for which FP16 does not suffice. */
 #if defined(TMM__PASS) && TMM__EMIT_TYPE && TMM__FLOAT_TENSOR
 #if TMM__BODIES
 /* 256 threads copy 64 x `vectors` lines x 16 k to shared memory, as [k][line], with zeros beyond
    the `lines` and `depth` that are left. Element by element, which transposes. A thread begins with
    line *line and k *k, to which `at` points. */
-static __device__ __forceinline__ void tmm__xrecheck_first(const tmm__lines *from, int vectors,
-                                                           int thread, int *line, int *k)
+TMM__DEVICE void tmm__xrecheck_first(const tmm__lines *from, int vectors, int thread, int *line,
+                                     int *k)
 {
     bool along_k = from->k_stride == 1;
     *line = along_k ? thread / 16 : thread % (64 * vectors);
     *k = along_k ? thread % 16 : thread / (64 * vectors);
 }
 
-static __device__ __forceinline__ void tmm__xrecheck_copy(float *to, const tmm__lines *from,
-                                                          const float *at, int vectors, int lines,
-                                                          int depth, int thread)
+TMM__DEVICE void tmm__xrecheck_copy(float *to, const tmm__lines *from, const float *at, int vectors,
+                                    int lines, int depth, int thread)
 {
     int deeper = from->k_stride == 1 ? 0 : 4 / vectors, further = from->k_stride == 1 ? 16 : 0;
     long long stride = deeper * from->k_stride + further * from->line_stride;
@@ -14708,8 +15037,7 @@ static __device__ __forceinline__ void tmm__xrecheck_copy(float *to, const tmm__
 }
 
 /* One element of C by FP32 multiply-adds of one thread, with 24 loads of A and of B under way. */
-static __device__ __forceinline__ void tmm__xrecheck_element(const tmm__float_job *job, int product,
-                                                             int row, int col)
+TMM__DEVICE void tmm__xrecheck_element(const tmm__float_job *job, int product, int row, int col)
 {
     const tmm__lines from_a = job->from_a, from_b = job->from_b;
     const float *a = from_a.X + product * from_a.product_stride + row * from_a.line_stride;
@@ -14736,29 +15064,31 @@ static __device__ __forceinline__ void tmm__xrecheck_element(const tmm__float_jo
 /* Finds tile `n` of a block, `edge` x `edge`; false: there is none. All threads then have the
    region in shared memory, with `doubtful` 0. `named`: there are other threads in the block. Of
    own tiles in `parts` it has stored those with a bit in `finished`: of others it finds nothing. */
-static __device__ __forceinline__ bool tmm__xrecheck_find(const tmm__float_job *job,
-                                                          tmm__region *to, long long n, int thread,
-                                                          bool named, bool own, int edge,
-                                                          int tile_m, int tile_n, int parts,
-                                                          unsigned finished)
+TMM__DEVICE bool tmm__xrecheck_find(const tmm__float_job *job, tmm__region *to, long long n,
+                                    int thread, bool named, bool own, int edge, int tile_m,
+                                    int tile_n, int parts, unsigned finished)
 {
     const int across_own = (tile_n + edge - 1) / edge; /* of these, in a tile of the kernel */
     const int all_own = (tile_m + edge - 1) / edge * across_own;
     int M = (int)job->M, N = (int)job->N, row, col, row128, col128, row_end = M, col_end = N;
     int down = (M + edge - 1) / edge, across = (N + edge - 1) / edge;
     long long tile = blockIdx.x + n * gridDim.x;
+    /* Tiles of a C that memory holds are below 2^32. A division of 64 bits would be a call with nvcc
+       -rdc=true, and ptxas serializes wgmma in a kernel that calls. */
+    const unsigned n32 = (unsigned)n;
     if (own) {
         down = job->s.tiles_down, across = job->s.tiles_across;
-        tile = blockIdx.x + n / all_own * gridDim.x;
+        tile = blockIdx.x + (long long)(n32 / all_own) * gridDim.x;
     }
     if (tile >= (long long)down * across * job->batch * (own ? parts : 1)) return false;
-    int product = (int)(tile / (down * across)), rest = (int)(tile % (down * across));
+    int product = (int)((unsigned)tile / (down * across));
+    int rest = (int)((unsigned)tile % (down * across));
     if (own) {
-        int part = (int)(n % all_own), r, c;
+        int part = (int)(n32 % all_own), r, c;
         tmm__xfind_tile(&job->s, TMM__FLOAT_BAND, rest, &r, &c);
         r *= tile_m, c *= tile_n;
         if (parts > 1) {
-            if (!(finished >> n / all_own & 1)) row_end = 0;
+            if (!(finished >> n32 / all_own & 1)) row_end = 0;
             product = 0;
         }
         row = part / across_own * edge, col = part % across_own * edge;
@@ -14803,9 +15133,8 @@ static __device__ __forceinline__ bool tmm__xrecheck_find(const tmm__float_job *
 
 /* Counts doubtful elements. A thread has half of a row of the region: the bits of its four times 16
    elements go to words[4]. Returns how many; all threads then have the region's `doubtful`. */
-static __device__ __forceinline__ int tmm__xrecheck_count(const tmm__float_job *job,
-                                                          tmm__region *in, int thread, bool named,
-                                                          unsigned *words)
+TMM__DEVICE int tmm__xrecheck_count(const tmm__float_job *job, tmm__region *in, int thread,
+                                    bool named, unsigned *words)
 {
     int half = thread / 128, row = in->row128 + thread % 128, col = in->col128 + half * 64,
         count = 0;
@@ -14825,9 +15154,8 @@ static __device__ __forceinline__ int tmm__xrecheck_count(const tmm__float_job *
 
 /* Appends a thread's doubtful elements to a list in shared memory, if its quarter is sparse. The
    list is a count, and from word 4 on product, row and column of each. */
-static __device__ __forceinline__ void tmm__xrecheck_list(const tmm__region *region, int thread,
-                                                          bool bf16x6, int count,
-                                                          const unsigned *words, int *list)
+TMM__DEVICE void tmm__xrecheck_list(const tmm__region *region, int thread, bool bf16x6, int count,
+                                    const unsigned *words, int *list)
 {
     int quarter = thread % 128 / 64 * 2 + thread / 128;
     if (count == 0 || !tmm__is_sparse(region, quarter, bf16x6)) return;
@@ -14843,8 +15171,8 @@ static __device__ __forceinline__ void tmm__xrecheck_list(const tmm__region *reg
 }
 
 /* Computes the listed elements, one by each thread: when there are 256, or at the end, `last`. */
-static __device__ __forceinline__ void tmm__xrecheck_flush(const tmm__float_job *job, int thread,
-                                                           bool named, bool last, int *list)
+TMM__DEVICE void tmm__xrecheck_flush(const tmm__float_job *job, int thread, bool named, bool last,
+                                     int *list)
 {
     int count = *list, *entries = list + 4;
     tmm__sync_256(named);
@@ -14857,8 +15185,8 @@ static __device__ __forceinline__ void tmm__xrecheck_flush(const tmm__float_job 
 
 /* Adds up `depth` k of A and B in shared memory, whose elements for this thread begin at a and
    b. */
-static __device__ __forceinline__ void tmm__xrecheck_add(const float *a, const float *b, int depth,
-                                                         const int vectors, float (*sum)[8])
+TMM__DEVICE void tmm__xrecheck_add(const float *a, const float *b, int depth, const int vectors,
+                                   float (*sum)[8])
 {
 #pragma unroll 2
     for (int k = 0; k < depth; k++) {
@@ -14889,10 +15217,9 @@ static __device__ __forceinline__ void tmm__xrecheck_add(const float *a, const f
    For one k of 128 x 128 a thread does 64 multiply-adds, 128 clocks of a multiprocessor. Its four
    loads of 16 bytes, of which many threads share each, take 48. Copies of the next 16 k are under
    way. */
-static __device__ __forceinline__ void tmm__xrecheck_fp32(const tmm__float_job *job,
-                                                          const tmm__region *region, float *memory,
-                                                          int thread, bool named, int vectors,
-                                                          float (*sum)[8])
+TMM__DEVICE void tmm__xrecheck_fp32(const tmm__float_job *job, const tmm__region *region,
+                                    float *memory, int thread, bool named, int vectors,
+                                    float (*sum)[8])
 {
     enum { STEP = TMM__RECHECK_STEP };
     const tmm__lines from_a = job->from_a, from_b = job->from_b;
@@ -14933,9 +15260,8 @@ static __device__ __forceinline__ void tmm__xrecheck_fp32(const tmm__float_job *
 
 /* Computes a tile again, and stores its elements that are rejected, or doubtful and not sparse. A
    thread has the elements of recheck_fp32. */
-static __device__ __forceinline__ void tmm__xrecheck_tile(const tmm__float_job *job,
-                                                          tmm__region *region, float *memory,
-                                                          int thread, bool named, int vectors)
+TMM__DEVICE void tmm__xrecheck_tile(const tmm__float_job *job, tmm__region *region, float *memory,
+                                    int thread, bool named, int vectors)
 {
     const float scale_min = job->scale_min, scale_max = job->scale_max;
     int row = thread / 16 * 4, col = thread % 16 * 4;
@@ -14997,11 +15323,9 @@ static __device__ __forceinline__ void tmm__xrecheck_tile(const tmm__float_job *
    (measured). Small tiles spread single lines over more multiprocessors. Doubtful elements of large
    tiles go by BF16x6, if allowed; else as rejected ones. Where the kernel's own tiles are small, C
    is small: then there is no code for large ones. */
-static __device__ __forceinline__ void tmm__xrecheck(const tmm__float_job *job, float *memory,
-                                                     int self, bool named, bool rejected,
-                                                     bool doubtful, const bool large_tiles,
-                                                     int tile_m, int tile_n, int parts,
-                                                     unsigned finished)
+TMM__DEVICE void tmm__xrecheck(const tmm__float_job *job, float *memory, int self, bool named,
+                               bool rejected, bool doubtful, const bool large_tiles, int tile_m,
+                               int tile_n, int parts, unsigned finished)
 {
     const float scale_min = job->scale_min, scale_max = job->scale_max;
     tmm__region *region = (tmm__region *)memory;
@@ -15065,8 +15389,7 @@ static __device__ __forceinline__ void tmm__xrecheck(const tmm__float_job *job, 
 }
 #endif
 #endif
-/* src/tiledmm/kernels/tensor_float/portable.cuh. Floats as FP16 for any device and for a CPU.
-   Uses: kernels/common/, kernels/tensor_float/, once/. Used by: launch.h. */
+/* src/tiledmm/kernels/tensor_float/portable.cuh. Floats as FP16 for any device and for a CPU. */
 #if defined(TMM__PASS) && TMM__EMIT_TYPE && TMM__FLOAT_TENSOR
 /* KERNEL TENSOR FLOAT for devices before sm_80, and for a CPU: the same FP16, windows and sums, but
    their products by FP32 multiply-adds. 256 threads, tile 64 x 64, 4 x 4 elements a thread, 32 k at
@@ -15176,9 +15499,7 @@ TMM_KERNEL void __launch_bounds__(256) tmm__xgemm_float_portable(const tmm__floa
 }
 #endif
 /* src/tiledmm/kernels/tensor_float/wgmma.cuh. Floats as FP16 by wgmma, for sm_90a: instances, and the sums of
-   a tile.
-   Uses: kernels/common/, ptx.cuh, types.cuh, once/.
-   Used by: kernels/tensor_float/, type/instances.h. */
+   a tile. */
 /* The instances: pass, name, 64 rows of a tile for each warpgroup, columns, stages of 32 k, and
    among how many warpgroups the k of a tile are distributed. Each takes 203 to 219 KB of shared
    memory. */
@@ -15241,11 +15562,9 @@ typedef struct tmm__xwgmma_place {
 
 /* The place in C of a thread's first sum, and the scales of all of its columns and rows. Tiles are
    tile_m x tile_n; a warpgroup stores 64 `downs` x `cols` of one from (row, col) on. */
-static __device__ __forceinline__ void tmm__xwgmma_scales(const tmm__float_job *job, int tile,
-                                                          int tile_m, int tile_n, int row, int col,
-                                                          int downs, int cols, int thread,
-                                                          int *product, int *row0, int *col0,
-                                                          float *col_scale, float *row_scale)
+TMM__DEVICE void tmm__xwgmma_scales(const tmm__float_job *job, int tile, int tile_m, int tile_n,
+                                    int row, int col, int downs, int cols, int thread, int *product,
+                                    int *row0, int *col0, float *col_scale, float *row_scale)
 {
     int tiles = job->s.tiles_down * job->s.tiles_across, down, across, lane = thread % 32;
     *product = tile / tiles;
@@ -15274,9 +15593,8 @@ static __device__ __forceinline__ void tmm__xwgmma_scales(const tmm__float_job *
 
 #if TMM__WGMMA
 /* Least and largest scales of A and B, without sign, by 96 threads. */
-static __device__ __forceinline__ void tmm__xwgmma_scale_range(const tmm__float_job *job,
-                                                               int thread, unsigned *lowest,
-                                                               unsigned *highest)
+TMM__DEVICE void tmm__xwgmma_scale_range(const tmm__float_job *job, int thread, unsigned *lowest,
+                                         unsigned *highest)
 {
     tmm__wait_for_previous();
     for (int i = 0; i < 2; i++) {
@@ -15357,8 +15675,7 @@ static_assert(tmm__this_wgmma_bytes <= 227 * 1024 - 512,
 
 /* Begins group S, c = lo_a hi_b + hi_a lo_b: 64 rows, `d` times 64 from row `rows` on, and WIDTH
    columns, `half` times WIDTH from the first on. `at`: the window's two stages. */
-static __device__ __forceinline__ void tmm__wgmma_small(float *c, const unsigned *at, int rows,
-                                                        int d, int half)
+TMM__DEVICE void tmm__wgmma_small(float *c, const unsigned *at, int rows, int d, int half)
 {
     TMM__WGMMA_BEGIN();
 #pragma unroll
@@ -15375,8 +15692,7 @@ static __device__ __forceinline__ void tmm__wgmma_small(float *c, const unsigned
 }
 
 /* Begins group L, c = 2^-11 c + hi_a hi_b, of the same rows and columns. */
-static __device__ __forceinline__ void tmm__wgmma_large(float *c, const unsigned *at, int rows,
-                                                        int d, int half)
+TMM__DEVICE void tmm__wgmma_large(float *c, const unsigned *at, int rows, int d, int half)
 {
 #pragma unroll
     for (int i = 0; i < TMM__WGMMA_WIDTH / 2; i++) c[i] *= 1.0f / (1 << TMM__LO_SHIFT);
@@ -15393,15 +15709,14 @@ static __device__ __forceinline__ void tmm__wgmma_large(float *c, const unsigned
     TMM__WGMMA_COMMIT();
 }
 
-static __device__ __forceinline__ void tmm__wgmma_add(float *sum, const float *c)
+TMM__DEVICE void tmm__wgmma_add(float *sum, const float *c)
 {
 #pragma unroll
     for (int i = 0; i < TMM__WGMMA_WIDTH / 2; i++) sum[i] += c[i];
 }
 
 /* Where all columns go at once: waits for the next window, begins its group S, and steps on. */
-static __device__ __forceinline__ void tmm__wgmma_begin(tmm__xwgmma_ring *ring, unsigned *at,
-                                                        float *c, int rows)
+TMM__DEVICE void tmm__wgmma_begin(tmm__xwgmma_ring *ring, unsigned *at, float *c, int rows)
 {
     at[0] = ring->stages + ring->stage * TMM__WGMMA_STAGE, at[1] = at[0] + TMM__WGMMA_STAGE;
     tmm__barrier_wait(ring->fulls + 8 * ring->stage, ring->parity);
@@ -15413,8 +15728,8 @@ static __device__ __forceinline__ void tmm__wgmma_begin(tmm__xwgmma_ring *ring, 
 
 /* There: waits for a window's group L, adds c to sum, and gives its two stages back; none if
    stage < 0. */
-static __device__ __forceinline__ void tmm__wgmma_finish(const tmm__xwgmma_ring *ring, float *sum,
-                                                         float *c, int pending, int stage)
+TMM__DEVICE void tmm__wgmma_finish(const tmm__xwgmma_ring *ring, float *sum, float *c, int pending,
+                                   int stage)
 {
     tmm__wgmma_wait(c, TMM__WGMMA_WIDTH / 2, pending);
     if (ring->lane == 0 && stage >= 0) {
@@ -15425,8 +15740,8 @@ static __device__ __forceinline__ void tmm__wgmma_finish(const tmm__xwgmma_ring 
 }
 
 /* All windows of a tile, two at a time. `block`: the first 32 k of this warpgroup, of `blocks`. */
-static __device__ __forceinline__ void tmm__wgmma_sum_pairs(tmm__xwgmma_ring *ring, float *sum,
-                                                            int rows, int block, int blocks)
+TMM__DEVICE void tmm__wgmma_sum_pairs(tmm__xwgmma_ring *ring, float *sum, int rows, int block,
+                                      int blocks)
 {
     enum { STRIDE = 2 * TMM__WGMMA_K_GROUPS, HALF = TMM__WGMMA_WIDTH / 2 };
     float c0[HALF], c1[HALF];
@@ -15461,9 +15776,8 @@ static __device__ __forceinline__ void tmm__wgmma_sum_pairs(tmm__xwgmma_ring *ri
 
 /* All windows of a tile, for the two halves of its columns in turn. While the sums of one half are
    added up in registers, tensor cores multiply for the other. */
-static __device__ __forceinline__ void tmm__wgmma_sum_halves(tmm__xwgmma_ring *ring,
-                                                             float (*sum)[TMM__WGMMA_SUMS],
-                                                             int rows, int blocks)
+TMM__DEVICE void tmm__wgmma_sum_halves(tmm__xwgmma_ring *ring, float (*sum)[TMM__WGMMA_SUMS],
+                                       int rows, int blocks)
 {
     enum { DOWN = TMM__WGMMA_DOWN, STAGES = TMM__WGMMA_STAGES, HALF = TMM__WGMMA_WIDTH / 2 };
 #pragma unroll 1
@@ -15503,14 +15817,12 @@ static __device__ __forceinline__ void tmm__wgmma_sum_halves(tmm__xwgmma_ring *r
 #endif
 #endif
 /* src/tiledmm/kernels/tensor_float/wgmma_store.cuh. Floats as FP16 by wgmma: sums of a tile are put together
-   and stored.
-   Uses: kernels/common/, kernels/tensor_float/, once/. Used by: wgmma_tiles.cuh. */
+   and stored. */
 #if defined(TMM__PASS) && TMM__FLOAT_TENSOR && (TMM__WGMMA_LIST(TMM__IN_PASS) 0) && TMM__WGMMA
 /* Where both warpgroups have the same tile: adds the other one's sums of the columns that this one
    stores, and moves them to the front. They go through stages that only the giver reads, and has
    read: no more copies come, for such a block has one tile. */
-static __device__ __forceinline__ void tmm__wgmma_exchange(unsigned char *memory, float *sum,
-                                                           int group)
+TMM__DEVICE void tmm__wgmma_exchange(unsigned char *memory, float *sum, int group)
 {
     enum { SUMS = TMM__WGMMA_SUMS };
     int place = threadIdx.x % 128;
@@ -15535,9 +15847,8 @@ static __device__ __forceinline__ void tmm__wgmma_exchange(unsigned char *memory
 
 /* Counts a part of a tile that is stored; *is_last: all are there. A flag is the ticket of the launch,
    but its last 6 bits how many have arrived; 0 again when all have. By all threads that multiply. */
-static __device__ __forceinline__ void tmm__wgmma_count_part(unsigned long long *flag,
-                                                             unsigned long long ticket, int parts,
-                                                             int thread, int *is_last)
+TMM__DEVICE void tmm__wgmma_count_part(unsigned long long *flag, unsigned long long ticket,
+                                       int parts, int thread, int *is_last)
 {
     enum { COUNT = 64 };
     static_assert((int)COUNT > (int)TMM__FLOAT_PARTS, "it has room for them");
@@ -15564,9 +15875,8 @@ static __device__ __forceinline__ void tmm__wgmma_count_part(unsigned long long 
      at once; and it waits only for blocks of lower numbers, which began before it.
    - Where blocks have several, none may wait: the one that arrives last adds all parts. This takes
      some 1.2 microseconds longer, for it stores its own one, too. */
-static __device__ __forceinline__ bool tmm__wgmma_add_parts(const tmm__float_job *job, float *sum,
-                                                            int tile, int *product, int *is_last,
-                                                            int thread)
+TMM__DEVICE bool tmm__wgmma_add_parts(const tmm__float_job *job, float *sum, int tile, int *product,
+                                      int *is_last, int thread)
 {
     enum { FOURS = TMM__WGMMA_STORED / 8 };
     const tmm__schedule *s = &job->s;
@@ -15609,10 +15919,9 @@ static __device__ __forceinline__ bool tmm__wgmma_add_parts(const tmm__float_job
 
 /* Stores a row of C of which no element is rejected or doubtful: sum[2 PAIRS] holds it as pairs,
    `cols` elements exist from c on. */
-static __device__ __forceinline__ void tmm__wgmma_store_row(const tmm__float_job *job, float *c,
-                                                            int product, int row, int col, int cols,
-                                                            const float *sum, float row_scale,
-                                                            const float *col_scale)
+TMM__DEVICE void tmm__wgmma_store_row(const tmm__float_job *job, float *c, int product, int row,
+                                      int col, int cols, const float *sum, float row_scale,
+                                      const float *col_scale)
 {
     enum { PAIRS = TMM__WGMMA_PAIRS, AHEAD = PAIRS < 8 ? PAIRS : 8 }; /* loads before stores */
     const TMM__ALPHA alpha = TMM__OF_JOB(job->alpha, *job, product);
@@ -15653,11 +15962,9 @@ static __device__ __forceinline__ void tmm__wgmma_store_row(const tmm__float_job
        sectors       |       |       |       |       |       |       |       |       |
        lanes     ... shift - 1   shift ..                                         31
        store 0   the last `shift` of 64 columns, then the first 32 - shift; store 1: the 32 between */
-static __device__ __forceinline__ void tmm__wgmma_store_rows(const tmm__float_job *job, float *c,
-                                                             int product, int row, int col,
-                                                             int cols, const float *sum,
-                                                             float row_scale,
-                                                             const float *col_scale)
+TMM__DEVICE void tmm__wgmma_store_rows(const tmm__float_job *job, float *c, int product, int row,
+                                       int col, int cols, const float *sum, float row_scale,
+                                       const float *col_scale)
 {
     enum { COLS = TMM__WGMMA_THROUGH, PITCH = COLS + 8 };
     const TMM__ALPHA alpha = TMM__OF_JOB(job->alpha, *job, product);
@@ -15717,11 +16024,10 @@ static __device__ __forceinline__ void tmm__wgmma_store_rows(const tmm__float_jo
 /* Stores a row element by element, but for those that are rejected or doubtful. Leaves the bits of
    doubtful ones, if a line of the warp is `wide`. Code for 32 columns: then
    the next 32 take their place, and they go to the end. */
-static __device__ __forceinline__ void tmm__wgmma_store_checked(const tmm__float_job *job, float *c,
-                                                                const tmm__xwgmma_place *place,
-                                                                int row, int cols, float *sum,
-                                                                float row_scale, float *col_scale,
-                                                                bool wide, int *doubtful)
+TMM__DEVICE void tmm__wgmma_store_checked(const tmm__float_job *job, float *c,
+                                          const tmm__xwgmma_place *place, int row, int cols,
+                                          float *sum, float row_scale, float *col_scale, bool wide,
+                                          int *doubtful)
 {
     enum { PAIRS = TMM__WGMMA_PAIRS };
     int lane = threadIdx.x % 32;
@@ -15762,13 +16068,11 @@ static __device__ __forceinline__ void tmm__wgmma_store_checked(const tmm__float
 }
 #endif
 /* src/tiledmm/kernels/tensor_float/wgmma_tiles.cuh. Floats as FP16 by wgmma: the tiles of a block, by those
-   that multiply and by the one that copies.
-   Uses: kernels/common/, kernels/tensor_float/, once/. Used by: wgmma_kernel.cuh. */
+   that multiply and by the one that copies. */
 #if defined(TMM__PASS) && TMM__FLOAT_TENSOR && (TMM__WGMMA_LIST(TMM__IN_PASS) 0) && TMM__WGMMA
 /* Moves the sums and the scale of each row to the row before: so code for one row stores all of
    them. In 128 x 64, where that code is short, it is there for two rows. */
-static __device__ __forceinline__ void tmm__wgmma_next_row(float (*sum)[TMM__WGMMA_SUMS],
-                                                           float *row_scale)
+TMM__DEVICE void tmm__wgmma_next_row(float (*sum)[TMM__WGMMA_SUMS], float *row_scale)
 {
     enum { LAST = TMM__WGMMA_DOWN - 1 };
 #pragma unroll
@@ -15787,10 +16091,9 @@ static __device__ __forceinline__ void tmm__wgmma_next_row(float (*sum)[TMM__WGM
    stages and their barriers. *doubtful becomes 1 if there are such elements. Where tiles are cut in
    parts, *finished gets a bit for each that the block has stored. The range and the rows of the
    store are computed here: a function of their own kept descriptors out of uniform registers. */
-static __device__ __forceinline__ void tmm__wgmma_multiply(const tmm__float_job *job,
-                                                           unsigned char *memory, unsigned fulls,
-                                                           unsigned empties, int *doubtful,
-                                                           int *is_last, unsigned *finished)
+TMM__DEVICE void tmm__wgmma_multiply(const tmm__float_job *job, unsigned char *memory,
+                                     unsigned fulls, unsigned empties, int *doubtful, int *is_last,
+                                     unsigned *finished)
 {
     enum {
         DOWN = TMM__WGMMA_DOWN,
@@ -15885,9 +16188,8 @@ static __device__ __forceinline__ void tmm__wgmma_multiply(const tmm__float_job 
 }
 
 /* The copies of a block's tiles, by one thread. */
-static __device__ __forceinline__ void tmm__wgmma_copy(const tmm__float_job *job,
-                                                       unsigned char *memory, unsigned fulls,
-                                                       unsigned empties)
+TMM__DEVICE void tmm__wgmma_copy(const tmm__float_job *job, unsigned char *memory, unsigned fulls,
+                                 unsigned empties)
 {
     enum { BLOCKS_A = TMM__WGMMA_ROWS / 64, BLOCKS_B = TMM__WGMMA_COLS / 64 };
     const tmm__fp16_operand a = job->a, b = job->b;
@@ -15945,8 +16247,7 @@ static __device__ __forceinline__ void tmm__wgmma_copy(const tmm__float_job *job
         atomicAdd(pace, (a.k_blocks - 1) / TMM__FLOAT_PACE + 1);
 }
 #endif
-/* src/tiledmm/kernels/tensor_float/wgmma_kernel.cuh. Floats as FP16 by wgmma, for sm_90a: the kernels.
-   Uses: kernels/common/tensor_ptx.cuh, kernels/tensor_float/, once/. Used by: launch.h. */
+/* src/tiledmm/kernels/tensor_float/wgmma_kernel.cuh. Floats as FP16 by wgmma, for sm_90a: the kernels. */
 #if defined(TMM__PASS) && TMM__FLOAT_TENSOR && (TMM__WGMMA_KERNEL_LIST(TMM__IN_PASS) 0)
 /* KERNEL TENSOR FLOAT by wgmma. 384 threads: in the first warpgroup one thread copies, and three
    warps look for rejected elements; two warpgroups multiply.
@@ -16037,9 +16338,7 @@ TMM_KERNEL void __launch_bounds__(384, 1) tmm__gemm_float_wgmma(const tmm__float
 #endif
 }
 #endif
-/* src/tiledmm/kernels/tensor_float/mma_sync.cuh. Floats as FP16 by mma.sync, from sm_80 on.
-   Uses: kernels/common/, kernels/tensor_float/, once/.
-   Used by: launch.h, thin_launch.h, type/instances.h. */
+/* src/tiledmm/kernels/tensor_float/mma_sync.cuh. Floats as FP16 by mma.sync, from sm_80 on. */
 /* The instances: pass, name, matrices of 16 x 8 of a warp above each other and side by side, stages
    of 32 k, blocks to a multiprocessor. */
 #ifndef TMM__MMA_LIST
@@ -16097,9 +16396,8 @@ typedef struct tmm__mma_copies {
 } tmm__mma_copies;
 
 /* Begins to copy a stage, if there is one, and steps on. */
-static __device__ __forceinline__ void tmm__mma_copy(tmm__mma_copies *next,
-                                                     const tmm__float_job *job,
-                                                     unsigned char *memory)
+TMM__DEVICE void tmm__mma_copy(tmm__mma_copies *next, const tmm__float_job *job,
+                               unsigned char *memory)
 {
     enum { EDGE = TMM__MMA_EDGE, STAGE = TMM__MMA_STAGE, COPIES = STAGE / 4096 };
     const tmm__fp16_operand *a = &job->a, *b = &job->b;
@@ -16136,9 +16434,8 @@ static __device__ __forceinline__ void tmm__mma_copy(tmm__mma_copies *next,
 
 /* Scales and stores a warp's part of tile number `tile`, but for rejected and doubtful elements,
    and leaves the bits of these. Returns whether this thread has doubtful ones. */
-static __device__ __forceinline__ bool tmm__mma_store(const tmm__float_job *job, int tile,
-                                                      int warp_row, int warp_col,
-                                                      float (*sum)[TMM__MMA_PARTS][4])
+TMM__DEVICE bool tmm__mma_store(const tmm__float_job *job, int tile, int warp_row, int warp_col,
+                                float (*sum)[TMM__MMA_PARTS][4])
 {
     enum { DOWN = TMM__MMA_PARTS, COLS = TMM__MMA_PARTS };
     const long long M = job->M, N = job->N;
@@ -16207,8 +16504,7 @@ static __device__ __forceinline__ bool tmm__mma_store(const tmm__float_job *job,
 
 /* Behind all tiles: are there rejected elements, for the least and largest scales of A and B? Are
    there `doubtful` ones of any thread? Then they are computed again. */
-static __device__ __forceinline__ void tmm__mma_recheck(const tmm__float_job *job,
-                                                        unsigned char *memory, bool doubtful)
+TMM__DEVICE void tmm__mma_recheck(const tmm__float_job *job, unsigned char *memory, bool doubtful)
 {
     int thread = threadIdx.x;
     unsigned *scales = (unsigned *)memory; /* A: least, largest; B: likewise; doubtful */
@@ -16338,9 +16634,7 @@ TMM_KERNEL void __launch_bounds__(256, TMM__MMA_LIST(TMM__VALUE_3) 0)
 }
 #endif
 /* src/tiledmm/kernels/tensor_float/thin.cuh. Floats as BF16x6 where op(A) has few rows, or op(B) few columns:
-   what the instances share.
-   Uses: kernels/common/tensor_ptx.cuh, kernels/tensor_float/, once/.
-   Used by: thin_kernel.cuh, thin_launch.h, type/instances.h. */
+   what the instances share. */
 /* The instances: pass, name, lines of the thin operand in a tile, stages of 32 k. */
 #ifndef TMM__THIN_LIST
 #define TMM__THIN_LIST(_) \
@@ -16401,7 +16695,7 @@ typedef struct tmm__thin_job {
 
 #if TMM__BODIES && (TMM__WGMMA || !defined(__CUDA_ARCH__))
 /* The larger magnitude in each half of two pairs of BF16, whatever its sign; NaN if one is. */
-static __device__ __forceinline__ unsigned tmm__bf16_most(unsigned x, unsigned y)
+TMM__DEVICE unsigned tmm__bf16_most(unsigned x, unsigned y)
 {
 #if TMM__WGMMA
     /* PTX ISA 9.7, "max" */
@@ -16415,8 +16709,7 @@ static __device__ __forceinline__ unsigned tmm__bf16_most(unsigned x, unsigned y
 }
 
 /* Whether a line is bad: of its elements, the larger ones in pairs, and what bf16_triple returned. */
-static __device__ __forceinline__ bool tmm__thin_is_bad(const tmm__thin_job *job, unsigned most,
-                                                        unsigned inexact)
+TMM__DEVICE bool tmm__thin_is_bad(const tmm__thin_job *job, unsigned most, unsigned inexact)
 {
     return ((most & 0x7fffu) >= job->limit) | ((most >> 16 & 0x7fffu) >= job->limit) |
            ((inexact & 0xffffu) != 0);
@@ -16425,9 +16718,8 @@ static __device__ __forceinline__ bool tmm__thin_is_bad(const tmm__thin_job *job
 /* 4 or 16 bytes to shared memory, the first `valid` of them, which are read once: L2 may keep
    other lines (PTX ISA 9.7, "cp.async", and the policy of "createpolicy"). Where a line has 128 bytes
    along k in a step, L2 may fetch those of the next step, too. */
-static __device__ __forceinline__ void tmm__copy_once(float *shared, const float *global,
-                                                      const int bytes, int valid,
-                                                      unsigned long long policy, const bool along_k)
+TMM__DEVICE void tmm__copy_once(float *shared, const float *global, const int bytes, int valid,
+                                unsigned long long policy, const bool along_k)
 {
 #if TMM__WGMMA
     unsigned to = (unsigned)__cvta_generic_to_shared(shared);
@@ -16459,16 +16751,14 @@ typedef struct tmm__thin_walk {
     int line, k;           /* of the first one in a tile */
 } tmm__thin_walk;
 
-static __device__ __forceinline__ void tmm__thin_find(const tmm__thin_job *job,
-                                                      tmm__thin_walk *walk)
+TMM__DEVICE void tmm__thin_find(const tmm__thin_job *job, tmm__thin_walk *walk)
 {
     walk->at = job->large.X + blockIdx.y * job->large.product_stride +
                (walk->tile * TMM__THIN_LINES + walk->line) * job->large.line_stride +
                (walk->step * 32 + walk->k) * job->large.k_stride;
 }
 
-static __device__ __forceinline__ void tmm__thin_begin(const tmm__thin_job *job,
-                                                       tmm__thin_walk *walk, int thread)
+TMM__DEVICE void tmm__thin_begin(const tmm__thin_job *job, tmm__thin_walk *walk, int thread)
 {
     const int warp = thread / 32, lane = thread % 32;
     const bool vectors = job->width == 16;
@@ -16481,7 +16771,7 @@ static __device__ __forceinline__ void tmm__thin_begin(const tmm__thin_job *job,
 
 /* Floats from the last address at a multiple of 16 bytes to this one. Of the large operand it depends on
    k % 4 alone, for a tile has 128 lines. */
-static __device__ __forceinline__ int tmm__thin_shift(const float *at)
+TMM__DEVICE int tmm__thin_shift(const float *at)
 {
     return (int)((size_t)at / sizeof *at % 4);
 }
@@ -16491,9 +16781,8 @@ static __device__ __forceinline__ int tmm__thin_shift(const float *at)
    stage is [k][line], chunk c of four lines at place c ^ k / 4 % 4 * 2: half a warp reads 8 bytes of
    four k each, from all 32 banks. Off 16 bytes a row begins with what lies before its first line in the
    same 16 bytes, see thin_shift; so up to 12 bytes before the operand are read, but not used. */
-static __device__ __forceinline__ void tmm__thin_copy(const tmm__thin_job *job,
-                                                      tmm__thin_walk *walk, float *stage,
-                                                      int thread, unsigned long long policy)
+TMM__DEVICE void tmm__thin_copy(const tmm__thin_job *job, tmm__thin_walk *walk, float *stage,
+                                int thread, unsigned long long policy)
 {
     const float *none = job->large.X, *at = walk->at;
     const long long line_stride = job->large.line_stride, k_stride = job->large.k_stride;
@@ -16553,7 +16842,7 @@ static __device__ __forceinline__ void tmm__thin_copy(const tmm__thin_job *job,
 }
 
 /* Where a thread that multiplies has its first elements in a stage. */
-static __device__ __forceinline__ int tmm__thin_place(const tmm__thin_job *job, int thread)
+TMM__DEVICE int tmm__thin_place(const tmm__thin_job *job, int thread)
 {
     const int g = thread / 4 % 8, q = thread % 4;
     if (job->along_k) return thread * 4;
@@ -16562,7 +16851,7 @@ static __device__ __forceinline__ int tmm__thin_place(const tmm__thin_job *job, 
 }
 
 /* Where rows are off 16 bytes, shifts of k % 4 = 0 to 3, four bits each; else -1. */
-static __device__ __forceinline__ int tmm__thin_shifts(const tmm__thin_job *job)
+TMM__DEVICE int tmm__thin_shifts(const tmm__thin_job *job)
 {
     const float *first = job->large.X + blockIdx.y * job->large.product_stride;
     int shifts = 0;
@@ -16572,8 +16861,7 @@ static __device__ __forceinline__ int tmm__thin_shifts(const tmm__thin_job *job)
 }
 
 /* What a thread has of a stage: of its two lines, four k of each 16. */
-static __device__ __forceinline__ void tmm__thin_load(const float *stage, bool along_k, int shifts,
-                                                      float (*x)[2][4])
+TMM__DEVICE void tmm__thin_load(const float *stage, bool along_k, int shifts, float (*x)[2][4])
 {
     if (along_k) {
 #pragma unroll
@@ -16601,9 +16889,8 @@ static __device__ __forceinline__ void tmm__thin_load(const float *stage, bool a
 
 /* A thread's terms of a stage, as the fragments of A of two k16: terms[k16][term][word]. Of its two
    lines, most and inexact: see thin_is_bad. */
-static __device__ __forceinline__ void tmm__thin_split(const float *stage, bool along_k, int shifts,
-                                                       unsigned (*terms)[3][4], unsigned *most,
-                                                       unsigned *inexact)
+TMM__DEVICE void tmm__thin_split(const float *stage, bool along_k, int shifts,
+                                 unsigned (*terms)[3][4], unsigned *most, unsigned *inexact)
 {
     float x[2][2][4];
     tmm__thin_load(stage, along_k, shifts, x);
@@ -16629,9 +16916,8 @@ static __device__ __forceinline__ void tmm__thin_split(const float *stage, bool 
     "{\n.reg .pred p;\nsetp.ne.b32 p, %" add ", 0;\n"                                           \
     "wgmma.mma_async.sync.aligned.m64n" n "k16.f32.bf16.bf16 {" names "}, {%" a ", %" b ", %" c \
     ", %" d "}, %" from ", p, 1, 1, 0;\n}"
-static __device__ __forceinline__ void tmm__wgmma_thin(float *c, const unsigned *a,
-                                                       unsigned long long b, const int cols,
-                                                       const int add)
+TMM__DEVICE void tmm__wgmma_thin(float *c, const unsigned *a, unsigned long long b, const int cols,
+                                 const int add)
 {
     if (cols == 32)
         asm volatile(TMM__THIN_ASM("32", TMM__NAMES_16, "16", "17", "18", "19", "20", "21")
@@ -16652,9 +16938,8 @@ static __device__ __forceinline__ void tmm__wgmma_thin(float *c, const unsigned 
 }
 #endif
 
-static __device__ __forceinline__ void tmm__thin_products(float *c, const unsigned (*terms)[3][4],
-                                                          const unsigned char *planes,
-                                                          const int cols)
+TMM__DEVICE void tmm__thin_products(float *c, const unsigned (*terms)[3][4],
+                                    const unsigned char *planes, const int cols)
 {
 #if TMM__WGMMA
     /* The distance of the halves of 16 k, and of groups of eight lines. */
@@ -16700,7 +16985,7 @@ static __device__ __forceinline__ void tmm__thin_products(float *c, const unsign
 /* Waits until what is copied for a stage is there. Where no barriers count copies, all threads of a
    block meet instead, once a stage. */
 #if TMM__WGMMA
-static __device__ __forceinline__ void tmm__thin_wait(unsigned barrier, unsigned parity)
+TMM__DEVICE void tmm__thin_wait(unsigned barrier, unsigned parity)
 {
     tmm__barrier_wait(barrier, parity);
 }
@@ -16723,9 +17008,8 @@ typedef struct tmm__thin_side {
 } tmm__thin_side;
 
 /* Terms of the stage, when it is full. */
-static __device__ __forceinline__ void tmm__thin_terms(const tmm__thin_job *job,
-                                                       tmm__thin_side *side,
-                                                       unsigned (*terms)[3][4])
+TMM__DEVICE void tmm__thin_terms(const tmm__thin_job *job, tmm__thin_side *side,
+                                 unsigned (*terms)[3][4])
 {
     tmm__thin_wait(side->fulls + 8 * side->stage, side->parity);
     tmm__thin_split(side->mine + side->stage * (TMM__THIN_STAGE / 4), job->along_k, side->shifts,
@@ -16734,11 +17018,9 @@ static __device__ __forceinline__ void tmm__thin_terms(const tmm__thin_job *job,
 
 /* A step: its products, which are added to `sum`, and meanwhile the terms of the next one, if there are
    more. `ends`: all terms of the two lines have been made. */
-static __device__ __forceinline__ void tmm__thin_step(const tmm__thin_job *job,
-                                                      tmm__thin_side *side, float *sum,
-                                                      const unsigned (*terms)[3][4],
-                                                      unsigned (*next)[3][4], bool more, bool ends,
-                                                      const int cols, const int stages)
+TMM__DEVICE void tmm__thin_step(const tmm__thin_job *job, tmm__thin_side *side, float *sum,
+                                const unsigned (*terms)[3][4], unsigned (*next)[3][4], bool more,
+                                bool ends, const int cols, const int stages)
 {
     float c[64];
     const int stage = side->stage;
@@ -16765,8 +17047,7 @@ static __device__ __forceinline__ void tmm__thin_step(const tmm__thin_job *job,
 }
 #endif
 #endif
-/* src/tiledmm/kernels/tensor_float/thin_kernel.cuh. Floats as BF16x6 where one operand is thin: the kernels.
-   Uses: kernels/common/, kernels/tensor_float/, once/. Used by: thin_launch.h. */
+/* src/tiledmm/kernels/tensor_float/thin_kernel.cuh. Floats as BF16x6 where one operand is thin: the kernels. */
 #if defined(TMM__PASS) && TMM__EMIT_TYPE && TMM__FLOAT_TENSOR
 /* KERNEL THIN FLOAT, split: planes of the thin operand, marks of its bad lines, scales of the large
    one. A thread has 16 k of a line; eight neighbours have eight lines. Products are along y. */
@@ -16928,8 +17209,10 @@ TMM_KERNEL void __launch_bounds__(384, 1) tmm__gemm_float_thin(const tmm__thin_j
     unsigned char *planes = tmm__memory + STAGES * (int)TMM__THIN_STAGE;
     unsigned long long *full = (unsigned long long *)(planes + STAGES * STAGE);
     const int thread = threadIdx.x, lane = thread % 32, steps = job.steps;
-    const long long begin = blockIdx.x * job.units / job.shares;
-    int count = (int)((blockIdx.x + 1) * job.units / job.shares - begin);
+    /* By 32 bits, as in tmm__xrecheck_find: the operand would have 16 KB for each unit. */
+    const unsigned each = (unsigned)job.units / job.shares, rest = (unsigned)job.units % job.shares;
+    const unsigned begin = blockIdx.x * each + blockIdx.x * rest / job.shares;
+    int count = (int)((blockIdx.x + 1) * each + (blockIdx.x + 1) * rest / job.shares - begin);
     const int tile = (int)(begin / steps), step = (int)(begin % steps);
     const unsigned fulls = (unsigned)__cvta_generic_to_shared(full);
 #if TMM__WGMMA
@@ -17044,8 +17327,7 @@ TMM_KERNEL void __launch_bounds__(384, 1) tmm__gemm_float_thin(const tmm__thin_j
 }
 #endif
 /* src/tiledmm/kernels/tensor_int8/types.cuh. Doubles on INT8 tensor cores: the method, and what host and
-   device share.
-   Uses: once/. Used by: kernels/tensor_int8/. */
+   device share. */
 #if defined(TMM__PASS) && TMM__EMIT_TYPE && TMM__DOUBLE_TENSOR && !defined(TMM__DOUBLE_ONCE)
 /* ============================== KERNEL TENSOR INT8 ============================================ */
 /* Products of double matrices on tensor cores that multiply bytes: the Ozaki scheme II, after
@@ -17214,8 +17496,7 @@ typedef struct tmm__int8_job {
 } tmm__int8_job;
 #endif
 /* src/tiledmm/kernels/tensor_int8/numbers.cuh. Residues, 128-bit sums, and which elements of C are
-   proved.
-   Uses: types.cuh, once/. Used by: kernels/tensor_int8/. */
+   proved. */
 #if defined(TMM__PASS) && TMM__EMIT_TYPE && TMM__DOUBLE_TENSOR && !defined(TMM__DOUBLE_ONCE)
 TMM__DEVICE float tmm__float_from(unsigned bits)
 {
@@ -17422,8 +17703,7 @@ TMM__DEVICE size_t tmm__int8_piece_at(int row, int col, int pieces_across)
 }
 #endif
 /* src/tiledmm/kernels/tensor_int8/norms.cuh. KERNEL NORMS, SCALES: how far each line is scaled. KERNEL
-   CHOICE: how many moduli.
-   Uses: numbers.cuh, types.cuh, once/. Used by: launch.h. */
+   CHOICE: how many moduli. */
 #if defined(TMM__PASS) && TMM__EMIT_TYPE && TMM__DOUBLE_TENSOR
 /* KERNEL NORMS. 1-norm, largest magnitude and sum of squares of 64 lines in a chunk of 256 k. The
    first groups_A blocks along x have the lines of A; blockIdx.y is the chunk. 256 threads.
@@ -17624,8 +17904,7 @@ TMM_KERNEL void __launch_bounds__(128)
     }
 }
 #endif
-/* src/tiledmm/kernels/tensor_int8/residues.cuh. KERNEL RESIDUES: an operand becomes bytes.
-   Uses: numbers.cuh, types.cuh, once/. Used by: launch.h. */
+/* src/tiledmm/kernels/tensor_int8/residues.cuh. KERNEL RESIDUES: an operand becomes bytes. */
 #if defined(TMM__PASS) && TMM__EMIT_TYPE && TMM__DOUBLE_TENSOR
 /* 32 elements of a thread, of the 64 lines x 128 k of its block. If k is contiguous: 8 lines from
    thread / 32 * 8 on, of 4 k from thread % 32 * 4 on. Else line thread % 64, 32 k from thread / 64
@@ -17787,8 +18066,7 @@ TMM_KERNEL void __launch_bounds__(256, 2)
 #endif
 }
 #endif
-/* src/tiledmm/kernels/tensor_int8/wgmma.cuh. Products of bytes by wgmma, for sm_90a.
-   Uses: kernels/common/tensor_ptx.cuh, numbers.cuh, types.cuh, once/. Used by: launch.h. */
+/* src/tiledmm/kernels/tensor_int8/wgmma.cuh. Products of bytes by wgmma, for sm_90a. */
 #if defined(TMM__PASS) && TMM__EMIT_TYPE && TMM__DOUBLE_TENSOR
 #ifndef TMM__DOUBLE_ONCE
 /* A tile, which has two warpgroups; stages of 128 k; blocks of a cluster. */
@@ -18012,9 +18290,7 @@ TMM_KERNEL void __launch_bounds__(384, 1)
 #endif
 }
 #endif
-/* src/tiledmm/kernels/tensor_int8/mma_sync.cuh. Products of bytes by mma.sync, from sm_75 on.
-   Uses: kernels/common/tensor_ptx.cuh, numbers.cuh, types.cuh, once/.
-   Used by: launch.h, type/instances.h. */
+/* src/tiledmm/kernels/tensor_int8/mma_sync.cuh. Products of bytes by mma.sync, from sm_75 on. */
 /* The instances: pass, name, columns of a warp's part. */
 #ifndef TMM__INT8_MMA_LIST
 #define TMM__INT8_MMA_LIST(_) \
@@ -18138,8 +18414,7 @@ TMM_KERNEL void __launch_bounds__(256, 1) tmm__gemm_int8_mma(const tmm__int8_pro
 #endif
 }
 #endif
-/* src/tiledmm/kernels/tensor_int8/sums.cuh. KERNEL SUMS: residues become elements of C.
-   Uses: kernels/common/, numbers.cuh, types.cuh, once/. Used by: launch.h. */
+/* src/tiledmm/kernels/tensor_int8/sums.cuh. KERNEL SUMS: residues become elements of C. */
 #if defined(TMM__PASS) && TMM__EMIT_TYPE && TMM__DOUBLE_TENSOR
 /* Blocks of KERNEL SUMS to a multiprocessor: three leave 80 registers a thread, with which code for
    others than sm_90 spills, and code with epilogues of calls. */
@@ -18305,8 +18580,7 @@ TMM_KERNEL void __launch_bounds__(256, TMM__INT8_SUMS_BLOCKS)
     if (open != 0) job.state->open = 1;
 }
 #endif
-/* src/tiledmm/kernels/tensor_int8/open.cuh. KERNEL OPEN: elements of C that residues do not prove.
-   Uses: kernels/common/, types.cuh, once/. Used by: launch.h. */
+/* src/tiledmm/kernels/tensor_int8/open.cuh. KERNEL OPEN: elements of C that residues do not prove. */
 #if defined(TMM__PASS) && TMM__EMIT_TYPE && TMM__DOUBLE_TENSOR
 /* One element of C by a warp. It loads 128 k of A and of B while it adds up those before. All
    lanes do the same chain of multiply-adds in ascending k. `memory`: 256 doubles of the warp. */
@@ -18462,8 +18736,7 @@ TMM_KERNEL void __launch_bounds__(256) tmm__xgemm_int8_open(const tmm__int8_job 
     }
 }
 #endif
-/* src/tiledmm/type/instances.h. INSTANCES: the kernels above, compiled for this type.
-   Uses: once/config.h, kernels/. Used by: callers. */
+/* src/tiledmm/type/instances.h. INSTANCES: the kernels above, compiled for this type. */
 #if defined(TMM_NAME) && !defined(TMM__PASS) && TMM__KERNELS
 /* The kernels above, compiled for TMM_TYPE under names such as tmm_sgemm_shared_16. A byte counts the
    instances of each pass. */
@@ -18513,9 +18786,7 @@ TMM__CHECK(TMM__INT8_MMA_LIST, 5)
 #undef TMM__PASS
 #endif
 #endif
-/* src/tiledmm/launch/product.h. One product, as all launchers take it.
-   Uses: kernels/common/, kernels/tensor/sizes.h, hooks.h, plan.h, once/.
-   Used by: sum.h, once/kernels.h, type/, kernels/. */
+/* src/tiledmm/launch/product.h. One product, as all launchers take it. */
 #if defined(TMM_NAME) && !defined(TMM__PASS) && TMM__HOST
 /* `batch` products C = alpha op(A) op(B) + beta C with M, N > 0. Strides: from row to row, from
    column to column, from product to product. */
@@ -18680,7 +18951,7 @@ static inline tmm_status tmm__xcheck_k(const tmm__xproduct *p, const tmm__xkerne
    products by multiply-adds faster than tensor cores, whose tiles are larger. */
 static inline int tmm__xfast_competes(const tmm__xproduct *p, const tmm__xkernel *row)
 {
-    const int small = TMM__HALF_TENSOR > 0 && p->K <= 128 && row->value != TMM_PIPELINED;
+    const int small = TMM__HALF_TENSOR > 0 && p->K <= 128;
     return tmm__current_device()->capability >= 80 && (sizeof(TMM_TYPE) >= 4 || small) &&
            tmm__xfits(row->value, p);
 }
@@ -18748,6 +19019,7 @@ static inline tmm_status tmm__xpack_operands(tmm__xproduct *p, tmm__schedule *s,
 }
 #endif
 
+#if !TMM__HALF_TENSOR
 /* Launches KERNEL PIPELINED, or TENSOR of double, as planned: with KERNEL PACK before it and KERNEL
    REDUCE behind it where the plan has them. */
 static inline tmm_status tmm__xdivided(const tmm__xproduct *given, const tmm__plan *plan)
@@ -18795,8 +19067,8 @@ static inline tmm_status tmm__xdivided(const tmm__xproduct *given, const tmm__pl
 }
 #endif
 #endif
-/* src/tiledmm/launch/sum.h. LAUNCHER of KERNEL SUM.
-   Uses: kernels/common/sum.cuh, product.h, once/. Used by: kernels/. */
+#endif
+/* src/tiledmm/launch/sum.h. LAUNCHER of KERNEL SUM. */
 #if defined(TMM_NAME) && !defined(TMM__PASS) && TMM__HOST && TMM__FAST
 /* Nanoseconds of KERNEL SUM for `parts` parts of C. */
 static inline double tmm__xsum_time(const tmm__xproduct *p, double parts)
@@ -18838,8 +19110,7 @@ static inline tmm_status tmm__xsum(tmm_status status, tmm__xproduct *p, int part
     return status;
 }
 #endif
-/* src/tiledmm/kernels/simple/launch.h. LAUNCHERS of KERNEL GLOBAL, SHARED and REGISTER.
-   Uses: kernels/simple/, launch/, once/. Used by: once/kernels.h. */
+/* src/tiledmm/kernels/simple/launch.h. LAUNCHERS of KERNEL GLOBAL, SHARED and REGISTER. */
 #if defined(TMM_NAME) && !defined(TMM__PASS) && TMM__HOST
 /* Kernels are found by the tile that their names have. */
 #define TMM__NAMED(pass, name) +((name) == 8 || (name) == 16 || (name) == 32)
@@ -18961,9 +19232,8 @@ static inline void tmm__xregister_plan(const tmm__xproduct *p, const tmm__xkerne
     tmm__xtiles_plan(p, row, kernel, time, plan);
 }
 #endif
-/* src/tiledmm/kernels/pipelined/launch.h. LAUNCHER of KERNEL PIPELINED.
-   Uses: kernels/common/store.cuh, kernels/pipelined/, launch/, once/. Used by: once/kernels.h. */
-#if defined(TMM_NAME) && !defined(TMM__PASS) && TMM__HOST && TMM__FAST && !TMM__IS_DOUBLE
+/* src/tiledmm/kernels/pipelined/launch.h. LAUNCHER of KERNEL PIPELINED. */
+#if defined(TMM_NAME) && !defined(TMM__PASS) && TMM__HOST && TMM__PIPELINES
 #define TMM__CHECK(pass, name, blocks, rows) 1 ? (rows):
 static_assert((TMM__PIPELINED_LIST(TMM__CHECK) 0) == 8,
               "TMM__PIPELINED_LIST: the first instance must be _any, with 8 rows");
@@ -19059,8 +19329,7 @@ static inline void tmm__xpipelined_plan(const tmm__xproduct *p, const tmm__xkern
 #endif
 }
 #endif
-/* src/tiledmm/kernels/tensor/launch.h. LAUNCHER of KERNEL TENSOR.
-   Uses: kernels/tensor/, launch/, once/. Used by: callers. */
+/* src/tiledmm/kernels/tensor/launch.h. LAUNCHER of KERNEL TENSOR. */
 #if defined(TMM_NAME) && !defined(TMM__PASS) && TMM__HOST && TMM__FAST
 #if !TMM__HALF_TENSOR
 static inline tmm_status tmm__xtensor_takes(const tmm__xproduct *p, const tmm__xkernel *row)
@@ -19251,8 +19520,7 @@ static inline tmm_status tmm__xtensor(const tmm__xproduct *p, const tmm__plan *p
 #endif
 #endif
 /* src/tiledmm/kernels/tensor_half/costs.h. COSTS of elements of 16 bits: what operands are copied, and what plans
-   have in common.
-   Uses: align.cuh, launch/product.h, once/. Used by: launch.h, thin_launch.h. */
+   have in common. */
 #if defined(TMM_NAME) && !defined(TMM__PASS) && TMM__HOST && TMM__HALF_TENSOR
 /* half_thin of once/tuning.h, in nanoseconds. KERNEL THIN HALF: the launch, a block, and each thin line by 128
    large ones that it stores alone; 64 k of 16, 64 and 128 thin lines, and off 16 bytes; from asking for a stage
@@ -19376,9 +19644,7 @@ static inline double tmm__xhalf_sum_time(const tmm__xproduct *p, double parts)
     return sum[0] + sum[1] * 4 * parts * p->M * p->N * p->batch;
 }
 #endif
-/* src/tiledmm/kernels/tensor_half/launch.h. PLAN and LAUNCHER of KERNEL TENSOR HALF.
-   Uses: kernels/common/finish.cuh, kernels/tensor_half/, launch/, once/.
-   Used by: thin_launch.h, type/syrk.h. */
+/* src/tiledmm/kernels/tensor_half/launch.h. PLAN and LAUNCHER of KERNEL TENSOR HALF. */
 #if defined(TMM_NAME) && !defined(TMM__PASS) && TMM__HOST && TMM__HALF_TENSOR
 /* An instance of KERNEL TENSOR HALF. */
 typedef struct tmm__xhalf__instance {
@@ -19429,8 +19695,8 @@ typedef struct tmm__xhalf__wgmma {
 
 static inline const tmm__xhalf__wgmma *tmm__xhalf_wgmma(int n)
 {
-#define TMM__ROW(pass, name, rows, cols, stages, fewer, fewest) \
-    {rows, cols, TMM__HALF_WGMMA_BYTES(rows, cols, stages),     \
+#define TMM__ROW(pass, name, rows, cols, stages, fewer)     \
+    {rows, cols, TMM__HALF_WGMMA_BYTES(rows, cols, stages), \
      (const void *)TMM_FN(gemm_half_wgmma_##name)},
     static const tmm__xhalf__wgmma instances[] = {TMM__HALF_WGMMA_LIST(TMM__ROW)};
 #undef TMM__ROW
@@ -19438,23 +19704,37 @@ static inline const tmm__xhalf__wgmma *tmm__xhalf_wgmma(int n)
 }
 
 #ifndef TMM__HALF_ONCE
-/* Numbers of plans: mma.sync, by copies of operands off 16 bytes, wgmma, KERNEL THIN HALF. */
-enum { TMM__HALF_COPIED = 4, TMM__HALF_WGMMA_FIRST = 8, TMM__HALF_THIN_FIRST = 32 };
-/* Ways to take an instance by wgmma: its number, the blocks of a cluster, and columns of a tile. */
+/* Numbers of plans: mma.sync, by copies of operands off 16 bytes, wgmma, KERNEL TINY HALF, THIN HALF. */
+enum {
+    TMM__HALF_COPIED = 4,
+    TMM__HALF_WGMMA_FIRST = 8,
+    TMM__HALF_TINY = 31,
+    TMM__HALF_THIN_FIRST = 32
+};
+/* Ways to take an instance by wgmma: its number, blocks of a cluster above each other, columns of a tile, and blocks
+   side by side. */
 enum { TMM__HALF_WAYS = 16 };
-static const int tmm__half_ways[TMM__HALF_WAYS][3] = {{0, 2, 256}, {1, 2, 128}, {2, 2, 192},
-                                                      {0, 1, 256}, {1, 1, 128}, {2, 1, 192},
-                                                      {0, 2, 208}, {0, 2, 224}, {2, 2, 160},
-                                                      {0, 1, 208}, {0, 1, 224}, {2, 1, 160},
-                                                      {3, 2, 192}, {3, 1, 192}, {4, 2, 224},
-                                                      {4, 1, 224}};
+static const int tmm__half_ways[TMM__HALF_WAYS][4] = {
+    {0, 2, 256, 1}, {1, 2, 128, 1}, {2, 2, 192, 1}, {0, 1, 256, 1}, {1, 1, 128, 1}, {2, 1, 192, 1},
+    {4, 2, 224, 1}, {0, 2, 224, 1}, {2, 2, 160, 1}, {4, 1, 224, 1}, {0, 1, 224, 1}, {2, 1, 160, 1},
+    {3, 2, 192, 1}, {3, 1, 192, 1}, {1, 2, 128, 2}, {2, 2, 192, 2}};
 #endif
 /* See thin_launch.h. */
 static inline void tmm__xhalf_thin_plan(const tmm__xproduct *p, tmm__plan *c);
 static inline tmm_status tmm__xhalf_thin(tmm__xproduct *p, const tmm__plan *plan, int *missing);
+/* See tiny_launch.h. */
+static inline void tmm__xhalf_tiny_plan(const tmm__xproduct *p, tmm__plan *c);
+static inline tmm_status tmm__xhalf_tiny(tmm__xproduct *p);
 
-/* Is there a kernel by wgmma in this program, for this device, and the driver's function? Kernels for
-   other devices have no barriers in shared memory. */
+/* Is this program compiled for wgmma, and the device for it? Kernels for other devices have no barriers in
+   shared memory. */
+static inline int tmm__xhalf_has_wgmma(void)
+{
+    return tmm__current_device()->capability == 90 &&
+           tmm__compiled(tmm__xhalf_wgmma(0)->kernel)->static_shared > 0;
+}
+
+/* Is a product for it, and is the driver's function there? */
 static inline int tmm__xhalf_by_wgmma(const tmm__xproduct *p)
 {
     const tmm__device *device = tmm__current_device();
@@ -19462,8 +19742,7 @@ static inline int tmm__xhalf_by_wgmma(const tmm__xproduct *p)
     /* Not for part of a batch, or of a product from host memory: mma.sync may have other bits than
        wgmma, and would do what TMA cannot read. */
     const int whole = p->allowed & (TMM__CUT_K | TMM__ALL_OF_BATCH);
-    return whole && device->capability == 90 && device->shared >= i->bytes &&
-           tmm__compiled(i->kernel)->static_shared > 0 && p->M <= INT_MAX - 256 &&
+    return whole && tmm__xhalf_has_wgmma() && device->shared >= i->bytes && p->M <= INT_MAX - 256 &&
            p->N <= INT_MAX - 256 && p->K > 0 && p->K <= INT_MAX - 64 && tmm__xlda(p) <= 1ll << 36 &&
            tmm__xldb(p) <= 1ll << 36 && tmm__xmap_maker() != NULL;
 }
@@ -19545,16 +19824,26 @@ static inline int tmm__xhalf_plain(const tmm__xproduct *p)
            sizeof(TMM_OUT) == 2 && p->N % 8 == 0;
 }
 
-/* Takes this way by wgmma if it should be faster than c->time: all tiles in slices of k, or, if `rest` is not
-   0, only the last ones. Clusters are persistent, and take items in turn. */
-static inline void tmm__xhalf_wgmma_try(const tmm__xproduct *p, tmm__plan *c, int way,
-                                        const int *apart, double copies, int rest, int slices)
+/* Clusters of so many blocks of an instance that the device has room for. */
+static inline double tmm__xhalf_room(const tmm__xhalf__wgmma *i, int blocks)
 {
-    const int n = tmm__half_ways[way][0], cluster = tmm__half_ways[way][1], last_round = rest > 0;
-    const int cols = tmm__half_ways[way][2];
+    const double most = floor(tmm__current_device()->processors / (double)blocks);
+    return blocks > 2 ? fmin(most, tmm__clusters(i->kernel, i->bytes, 1, 0)[blocks]) : most;
+}
+
+/* Takes this way by wgmma if it should be faster than c->time: all tiles in slices of k, or, if `rest` is not
+   0, only the last ones; or in parts of k, which a cluster adds. Clusters are persistent, and take items in turn; those
+   with parts have one item. */
+static inline void tmm__xhalf_wgmma_try(const tmm__xproduct *p, tmm__plan *c, int way,
+                                        const int *apart, double copies, int rest, int slices,
+                                        int parts_of_k)
+{
+    const int n = tmm__half_ways[way][0], down = tmm__half_ways[way][1], last_round = rest > 0;
+    const int cols = tmm__half_ways[way][2], beside = tmm__half_ways[way][3];
+    const int cluster = down * beside * parts_of_k;
     const tmm__device *device = tmm__current_device();
     const tmm__xhalf__wgmma *i = tmm__xhalf_wgmma(n);
-    /* Smaller or larger than those that have numbers, as 208, 224, 288 and 336 columns of 128 rows would be: on a line
+    /* Smaller or larger than those that have numbers, as 224, 288 and 336 columns of 128 rows would be: on a line
        through the numbers of two. */
     const double *full = tmm__tuned()->half_wgmma[n < TMM__TUNED_HALF ? n : 0];
     const double *less = tmm__tuned()->half_wgmma[n % 3 == 0 || n > 3 ? 2 : 1];
@@ -19564,23 +19853,24 @@ static inline void tmm__xhalf_wgmma_try(const tmm__xproduct *p, tmm__plan *c, in
     for (int k = 0; k < (int)COUNT; k++) costs[k] = full[k] + (less[k] - full[k]) * fewer;
     if (n > 3) costs[1] *= 1.2; /* three stages are few for 336 columns: 41 us at 2304 for 36 */
     const tmm__load load = tmm__xload(p, TMM__COST_TENSOR, i->rows, cols);
-    const tmm__tiling t = tmm__xhalf_tile(p, i->rows * cluster, cols);
-    const double tiles = t.down * t.across * p->batch,
-                 most = floor(device->processors / (double)cluster);
-    const double steps = ceil(p->K / 64.0);
+    const tmm__tiling t = tmm__xhalf_tile(p, i->rows * down, cols * beside);
+    const double tiles = t.down * t.across * p->batch, most = tmm__xhalf_room(i, cluster);
+    const double steps = ceil(ceil(p->K / 64.0) / parts_of_k);
     tmm__xproduct q = *p;
-    int band, cut = slices > 1 ? TMM__PLAN_REDUCE : TMM__PLAN_WHOLE;
+    int band, cut = parts_of_k > 1 ? TMM__PLAN_CLUSTERS
+                    : slices > 1   ? TMM__PLAN_REDUCE
+                                   : TMM__PLAN_WHOLE;
     double parts = slices > 1 ? tiles : 0, busiest = 0;
     if (last_round) {
-        const tmm__last_tiles last = tmm__xhalf_last(p, i->rows * cluster, cols, rest, &band, &q);
+        const tmm__last_tiles last = tmm__xhalf_last(p, i->rows * down, cols, rest, &band, &q);
         if (last.tiles == 0) return;
         rest = last.tiles, parts = rest, cut = TMM__PLAN_LAST_ROUND;
     }
     /* What is not shared by a cluster comes from L2 more often. */
     const double whole = tiles - parts, items = whole + parts * slices;
     const double busy = fmin(items / most, 1), lines = p->rsB != 1 ? i->cols : cols;
-    const double copied = (i->rows * tmm__half_apart_time(apart[0], i->rows) +
-                           lines / cluster * tmm__half_apart_time(apart[1], cols)) *
+    const double copied = (i->rows / (double)beside * tmm__half_apart_time(apart[0], i->rows) +
+                           lines / down * tmm__half_apart_time(apart[1], cols)) *
                           128;
     /* Few blocks of 128 x 128 find a higher clock, and L2 free: 1024 took 0.7 of the clocks of a step. */
     const double alone = costs[5] * (1 - busy);
@@ -19591,12 +19881,16 @@ static inline void tmm__xhalf_wgmma_try(const tmm__xproduct *p, tmm__plan *c, in
     /* Threads store what is left of whole boxes, expected of an epilogue, not measured; or all: 4099 x 4099 x 64
        took 69 us, 134 with beta, 191 with a bias and GELU. */
     const double left = tmm__xhalf_more(p) ? (cols % 64 != 0 ? 4000 : 0) + 3 * odd : 0;
+    /* Sums of rows that others store go through the network of a GPC. */
+    const double *of_parts = tmm__tuned()->half_parts;
+    const double sent = i->rows * cols * (1 - 1.0 / parts_of_k);
+    const double gather = parts_of_k > 1 ? of_parts[0] + of_parts[1] * sent : 0;
     /* The busiest is the first cluster, or the first of those that have a whole tile less. */
     for (int of = 0; of < 2; of++) {
         const double first = of == 0 ? 0 : fmod(whole, most);
         const double own = first < items ? floor((items - first - 1) / most) + 1 : 0;
         const double own_whole = first < whole ? floor((whole - first - 1) / most) + 1 : 0;
-        const double clocks = own_whole * (steps * step + costs[2] + odd + left) +
+        const double clocks = own_whole * (steps * step + costs[2] + odd + left + gather) +
                               (own - own_whole) * (ceil(steps / slices) * step + costs[3]);
         busiest = fmax(busiest, clocks);
     }
@@ -19608,14 +19902,16 @@ static inline void tmm__xhalf_wgmma_try(const tmm__xproduct *p, tmm__plan *c, in
                           (tmm__half_apart_part(apart[0], i->rows) * p->M +
                            tmm__half_apart_part(apart[1], cols) * p->N) /
                           (double)(p->M + p->N);
-    time += tmm__overlapped(tmm__in_nanoseconds(costs[0] + busiest), memory);
+    const double once = costs[0] + (copies > 0 ? of_parts[2] : 0);
+    time += tmm__overlapped(tmm__in_nanoseconds(once + busiest), memory);
     if (slices > 1) time += tmm__xhalf_sum_time(&q, slices);
     time = tmm__half_host_time(time, (copies > 0) + (slices > 1));
     const int instance = (int)TMM__HALF_WGMMA_FIRST + way;
+    if (parts_of_k > 1) slices = parts_of_k;
     time = TMM__PLAN_GUESS(instance, cut, slices, time);
     if (time >= c->time) return;
     c->time = time, c->instance = instance, c->kernel = i->kernel, c->bytes = i->bytes;
-    c->tile_m = i->rows, c->tile_n = cols, c->slices = slices, c->cut = cut, c->down = cluster;
+    c->tile_m = i->rows, c->tile_n = cols, c->slices = slices, c->cut = cut, c->down = down;
     c->rest = last_round ? rest : 0;
 }
 
@@ -19632,28 +19928,42 @@ static inline void tmm__xhalf_wgmma_plan(const tmm__xproduct *p, tmm__plan *c)
     const int cuts = (p->allowed & TMM__CUT_K) && device->pools;
     if (copied > 0 && !tmm__xhalf_packs(p)) return;
     for (int way = 0; way < (int)TMM__HALF_WAYS; way++) {
-        const int cluster = tmm__half_ways[way][1];
+        const int cluster = tmm__half_ways[way][1], beside = tmm__half_ways[way][3];
         const tmm__xhalf__wgmma *i = tmm__xhalf_wgmma(tmm__half_ways[way][0]);
         const double down = ceil(p->M / (double)(i != NULL ? i->rows : 128));
         const int plain = i != NULL && i->rows == 192;
         /* Not if a block of a cluster had no rows, but two of them may have an odd number. A triangle is cut in
-           squares, and these in two tiles at most. */
-        if (i == NULL || down < cluster || (cluster == 1 && down > 1 && fmod(down, 2) == 0) ||
-            (TMM__TRIANGLE(p) && cluster != (down > 1 ? 2 : 1)) || (plain && !tmm__xhalf_plain(p)))
+           squares, and these in two tiles at most, or in rows of tiles. */
+        if (i == NULL || down < cluster ||
+            (TMM__TRIANGLE(p) && (cluster != (down > 1 ? 2 : 1) || beside > 1)) ||
+            (plain && !tmm__xhalf_plain(p)) || p->N <= (beside - 1) * tmm__half_ways[way][2])
             continue;
-        const tmm__tiling t = tmm__xhalf_tile(p, i->rows * cluster, tmm__half_ways[way][2]);
+        const tmm__tiling t =
+            tmm__xhalf_tile(p, i->rows * cluster, tmm__half_ways[way][2] * beside);
         const double tiles = t.down * t.across * p->batch,
-                     most = floor(device->processors / (double)cluster);
+                     most = tmm__xhalf_room(i, cluster * beside);
+        /* items are counted in 32 bits */
+        if (tiles > INT_MAX / 2 - 65536 || tiles == 0 || most < 1) continue;
         const int rest = (int)fmod(tiles, most);
+        /* Single blocks where two fit: in parts of k alone. */
+        const int pairs = cluster == 1 && down > 1 && fmod(down, 2) == 0;
         const int stairs = TMM__TRIANGLE(p) && t.squares == 0;
-        if (tiles > INT_MAX / 2 - 65536 || tiles == 0) continue; /* items are counted in 32 bits */
-        for (int s = 0; s < (int)(sizeof slices / sizeof *slices); s++) {
+        for (int s = 0; s < (int)(sizeof slices / sizeof *slices) && !pairs; s++) {
             if (s > 0 && (!cuts || slices[s] * 4 > steps || plain || stairs)) break;
             if (s == 0 || tiles * slices[s] <= 4 * most)
-                tmm__xhalf_wgmma_try(p, c, way, apart, copies, 0, slices[s]);
-            if (s > 0 && tiles > most && rest > 0 && p->batch == 1 && rest * slices[s] <= 4 * most)
-                tmm__xhalf_wgmma_try(p, c, way, apart, copies, rest, slices[s]);
+                tmm__xhalf_wgmma_try(p, c, way, apart, copies, 0, slices[s], 1);
+            if (s > 0 && tiles > most && rest > 0 && p->batch == 1 &&
+                rest * slices[s] <= 4 * most && beside == 1)
+                tmm__xhalf_wgmma_try(p, c, way, apart, copies, rest, slices[s], 1);
         }
+        /* Where a side is thin KERNEL THIN HALF is better; parts of a triangle were not tried. */
+        const int parts_most =
+            !(p->allowed & TMM__CUT_K) || plain || TMM__TRIANGLE(p) || p->M <= 64 || p->N <= 64
+                ? 1
+                : (int)fmin(4, steps / 4);
+        for (int parts = 2; parts <= parts_most && parts * cluster * beside <= 8; parts++)
+            if (tmm__xhalf_room(i, parts * cluster * beside) > 0)
+                tmm__xhalf_wgmma_try(p, c, way, apart, copies, 0, 1, parts);
     }
 }
 
@@ -19683,6 +19993,7 @@ static inline void tmm__xhalf_mma_plan(const tmm__xproduct *p, tmm__plan *c)
         load.type = TMM__TUNED_AS_HALF;
         if (copies) load.single = 0;
         if (i->bytes > device->shared) continue;
+        if (TMM__HALF_LARGE(i->rows, i->cols) && tmm__xhalf_has_wgmma()) continue;
         for (int slices = 1; slices <= 128; slices *= 2) {
             if (slices > 1 && (!(p->allowed & TMM__CUT_K) || !device->pools ||
                                tiles * slices > 4 * load.processors || slices * 4 > steps))
@@ -19707,8 +20018,14 @@ static inline void tmm__xhalf_mma_plan(const tmm__xproduct *p, tmm__plan *c)
 
 static inline void tmm__xtensor_plan(const tmm__xproduct *p, const tmm__xkernel *row, tmm__plan *c)
 {
+    tmm__xproduct q = *p;
     (void)row;
-    tmm__xhalf_mma_plan(p, c);
+    /* Of a batch of several launches the last, too, has the plan of a whole launch: the same bits. */
+    if (!(p->allowed & (TMM__CUT_K | TMM__ALL_OF_BATCH)) && p->strideC != 0 &&
+        p->batch < TMM__MOST_GRID)
+        q.batch = TMM__MOST_GRID;
+    tmm__xhalf_mma_plan(&q, c);
+    tmm__xhalf_tiny_plan(&q, c);
     if (!tmm__xhalf_by_wgmma(p)) return;
     tmm__xhalf_wgmma_plan(p, c);
     tmm__xhalf_thin_plan(p, c);
@@ -19800,7 +20117,6 @@ static inline tmm_status tmm__xhalf_copy(tmm__xproduct *p, char **memory, int *m
 static inline tmm_status tmm__xhalf_run_wgmma(const tmm__xproduct *given, const tmm__plan *plan,
                                               int *missing)
 {
-    const tmm__device *device = tmm__current_device();
     tmm__xproduct copy = *given, *p = &copy;
     const int turned_A = p->csA != 1, turned_B = p->rsB != 1;
     const long long down = (p->M - 1) / plan->tile_m + 1, across = (p->N - 1) / plan->tile_n + 1;
@@ -19808,7 +20124,7 @@ static inline tmm_status tmm__xhalf_run_wgmma(const tmm__xproduct *given, const 
     tmm__half_map maps[3];
     tmm__half_job job;
     memset(maps, 0, sizeof maps);
-    int slices = plan->slices;
+    int slices = plan->cut == TMM__PLAN_CLUSTERS ? 1 : plan->slices;
     const int thin = plan->instance >= (int)TMM__HALF_THIN_FIRST;
     if (thin && plan->rest) return tmm__xhalf_thin(p, plan, missing); /* which needs no copies */
     tmm_status status = tmm__xhalf_copy(p, &memory, missing);
@@ -19828,20 +20144,23 @@ static inline tmm_status tmm__xhalf_run_wgmma(const tmm__xproduct *given, const 
 #endif
     job.turned_A = turned_A, job.turned_B = turned_B;
     job.next_A = p->batch > 1 && p->strideA > 0, job.next_B = p->batch > 1 && p->strideB > 0;
-    job.cluster = plan->down, job.rows = plan->tile_m, job.width = plan->tile_n;
-    job.pairs_down = (int)((down - 1) / job.cluster + 1), job.across = (int)across;
+    job.down = plan->down, job.rows = plan->tile_m, job.width = plan->tile_n;
+    job.beside = tmm__half_ways[plan->instance - (int)TMM__HALF_WGMMA_FIRST][3];
+    job.parts = plan->cut == TMM__PLAN_CLUSTERS ? plan->slices : 1;
+    job.pairs_down = (int)((down - 1) / job.down + 1);
+    job.across = (int)((across - 1) / job.beside + 1);
     job.steps = (int)((p->K + 63) / 64);
 #ifdef TMM_WITH_SYRK
     if (p->triangle != 0) {
-        const tmm__tiling t = tmm__xhalf_tile(p, job.rows * job.cluster, plan->tile_n);
+        const tmm__tiling t = tmm__xhalf_tile(p, job.rows * job.down, plan->tile_n);
         if (t.squares == 0)
-            (void)tmm__make_stairs(&job.stairs, p->triangle, p->N, job.rows * job.cluster,
+            (void)tmm__make_stairs(&job.stairs, p->triangle, p->N, job.rows * job.down,
                                    plan->tile_n);
         job.pairs_down = (int)t.down, job.across = (int)t.across;
         job.triangle = p->triangle, job.squares = t.squares, job.ratio_log2 = t.ratio_log2;
     }
 #endif
-    *missing = !tmm__xhalf_make_map(&maps[0], p, 0, turned_A ? 64 : job.rows) ||
+    *missing = !tmm__xhalf_make_map(&maps[0], p, 0, (turned_A ? 64 : job.rows) / job.beside) ||
                !tmm__xhalf_make_map(&maps[1], p, 1,
                                     !turned_B                       ? plan->tile_n / 2
                                     : TMM__HALF_WGMMA_BY_K(i->cols) ? 32
@@ -19851,7 +20170,7 @@ static inline tmm_status tmm__xhalf_run_wgmma(const tmm__xproduct *given, const 
     tmm__last_tiles last = {job.pairs_down * job.across, 0, p->M, 0, p->N};
     job.band = TMM__TENSOR_BAND;
     if (plan->rest > 0)
-        last = tmm__xhalf_last(p, job.rows * job.cluster, plan->tile_n, plan->rest, &job.band, &q);
+        last = tmm__xhalf_last(p, job.rows * job.down, plan->tile_n, plan->rest, &job.band, &q);
     tmm__half_divide(&job);
     if (status == TMM_OK && !*missing) {
         void *partials = tmm__xpartials(&q, &slices);
@@ -19862,11 +20181,13 @@ static inline tmm_status tmm__xhalf_run_wgmma(const tmm__xproduct *given, const 
         job.part_col = last.col, job.part_cols = last.cols;
         job.boxed_C = (partials == NULL || job.whole > 0) && tmm__xhalf_map_C(&maps[2], p);
         job.items = (int)((tiles + (slices - 1ll) * last.tiles) * p->batch);
-        const long long most = device->processors / job.cluster;
-        const unsigned blocks = (unsigned)(job.cluster * tmm__min(job.items, most > 0 ? most : 1));
+        const int cluster = job.down * job.beside * job.parts;
+        const long long room = (long long)tmm__xhalf_room(i, cluster);
+        const long long most = job.parts > 1 ? job.items : room > 0 ? room : 1;
+        const unsigned blocks = (unsigned)(cluster * tmm__min(job.items, most));
         void *arguments[] = {&maps[0], &maps[1], &maps[2], &p->C, &job};
-        status = tmm__launch_clusters(plan->kernel, dim3(blocks), 128 + 2 * job.rows, job.cluster,
-                                      1, plan->bytes, arguments, p->stream);
+        status = tmm__launch_clusters(plan->kernel, dim3(blocks), 128 + 2 * job.rows, cluster, 1,
+                                      plan->bytes, arguments, p->stream);
         /* Of the last tiles a thread adds all of an element: an eighth of the blocks. */
         status = tmm__xsum(status, &q, slices, partials, plan->rest > 0 ? 1 : TMM__SUM_GROUPS);
     }
@@ -19881,6 +20202,7 @@ static inline tmm_status tmm__xtensor(const tmm__xproduct *given, const tmm__pla
     int slices, missing = 0;
     tmm_status status = TMM_OK;
     char *memory = NULL;
+    if (plan->instance == (int)TMM__HALF_TINY) return tmm__xhalf_tiny(&p);
     if (plan->kernel != NULL && plan->instance >= (int)TMM__HALF_WGMMA_FIRST) {
         status = tmm__xhalf_run_wgmma(&p, plan, &missing);
         if (!missing) return status;
@@ -19902,6 +20224,8 @@ static inline tmm_status tmm__xtensor(const tmm__xproduct *given, const tmm__pla
     void *arguments[20];
     int count = tmm__xarguments(&p, arguments);
     arguments[count++] = &partials;
+    int ends = (p.A == given->A) + 2 * (p.B == given->B); /* copies have memory behind them */
+    arguments[count++] = &ends;
 #ifdef TMM_WITH_SYRK
     arguments[count++] = &p.triangle;
 #endif
@@ -19915,8 +20239,7 @@ static inline tmm_status tmm__xtensor(const tmm__xproduct *given, const tmm__pla
     return status;
 }
 #endif
-/* src/tiledmm/kernels/tensor_half/thin_launch.h. PLAN and LAUNCHER of KERNEL THIN HALF.
-   Uses: kernels/common/finish.cuh, kernels/tensor_half/, launch/, once/. Used by: launch.h. */
+/* src/tiledmm/kernels/tensor_half/thin_launch.h. PLAN and LAUNCHER of KERNEL THIN HALF. */
 #if defined(TMM_NAME) && !defined(TMM__PASS) && TMM__HOST && TMM__HALF_TENSOR
 /* A way to divide a product. */
 typedef struct tmm__xhalf__thin {
@@ -20193,8 +20516,80 @@ static inline tmm_status tmm__xhalf_thin(tmm__xproduct *p, const tmm__plan *plan
     return tmm__xsum(status, p, slices, partials, TMM__SUM_GROUPS);
 }
 #endif
-/* src/tiledmm/kernels/small/launch.h. PLAN and LAUNCHER of KERNEL SMALL.
-   Uses: kernel.cuh, sizes.h, launch/, once/. Used by: once/kernels.h. */
+/* src/tiledmm/kernels/tensor_half/tiny_launch.h. PLAN and LAUNCHER of KERNEL TINY HALF. */
+#if defined(TMM_NAME) && !defined(TMM__PASS) && TMM__HOST && TMM__HALF_TENSOR
+/* Clocks of 16 k of an operand; adds its bytes, and what 32 k take longer. */
+static inline double tmm__xhalf_tiny_loads(const tmm__xproduct *p, int is_B, double *bytes,
+                                           double *deep)
+{
+    const int turned = (is_B ? p->rsB : p->csA) != 1, edge = TMM__HALF_TINY_EDGE;
+    const long long lines = is_B ? p->N : p->M, ld = is_B ? tmm__xldb(p) : tmm__xlda(p);
+    const long long stride = is_B ? p->strideB : p->strideA, length = turned ? lines : p->K;
+    const double items = p->batch > 1 && stride > 0 ? p->batch : 1;
+    const size_t ends = (size_t)(is_B ? p->B : p->A) | (size_t)(ld | length) * 2 |
+                        (items > 1 ? (size_t)stride * 2 : 0);
+    /* The part of its lines and k that exists. */
+    const double exist = (double)lines * (double)p->K /
+                         (ceil((double)lines / edge) * edge * fmax(ceil(p->K / 16.0), 1) * 16);
+    *bytes += 2.0 * (double)(turned ? p->K : lines) * (double)tmm__min(ld, length + 8) * items;
+    *deep += ends % 4 != 0 ? tmm__tuned()->half_tiny.late : 0;
+    const double *load = tmm__tuned()->half_tiny.load;
+    return ends % 8 == 0 ? load[0] : ends % 4 == 0 ? load[1] : load[2] + load[3] * exist;
+}
+
+static inline double tmm__xhalf_tiny_time(const tmm__xproduct *p, double tiles)
+{
+    const tmm__gpu *gpu = &tmm__current_device()->gpu;
+    const double processors = TMM__BUSY(tmm__current_device()->processors);
+    const int edge = TMM__HALF_TINY_EDGE, at_once = p->N > 16 ? 4 : p->N > 8 ? 8 : 16;
+    const long long bits = (p->ldc | p->N | (p->batch > 1 ? p->strideC : 0));
+    const int by_4 =
+        !tmm__xhalf_more(p) && bits % 4 == 0 && (size_t)p->C % (4 * sizeof(TMM_OUT)) == 0;
+    double bytes = sizeof(TMM_OUT) * (double)p->M * (double)tmm__min(p->ldc, p->N + 8) * p->batch;
+    double deep = tmm__tuned()->half_tiny.deep;
+    double clocks = tmm__xhalf_tiny_loads(p, 0, &bytes, &deep);
+    clocks += tmm__xhalf_tiny_loads(p, 1, &bytes, &deep);
+    clocks = tmm__tuned()->half_tiny.tile + ceil(p->K / 16.0) * clocks;
+    if (!by_4)
+        clocks += tmm__tuned()->half_tiny.rows * (double)p->M / ceil((double)p->M / edge) / at_once;
+    clocks = hypot(clocks * tiles / processors,
+                   tmm__tuned()->half_tiny.first + ceil(p->K / 32.0) * deep);
+    const double memory =
+        bytes < gpu->l2_bytes ? 0 : tmm__tuned()->half_tiny.memory * bytes / gpu->memory;
+    return gpu->launch + tmm__overlapped(tmm__in_nanoseconds(clocks), memory);
+}
+
+/* If it should be faster than c->time. Not for part of a product from host memory: other kernels may have
+   other bits. */
+static inline void tmm__xhalf_tiny_plan(const tmm__xproduct *p, tmm__plan *c)
+{
+    const int edge = TMM__HALF_TINY_EDGE;
+    const int whole = p->allowed & (TMM__CUT_K | TMM__ALL_OF_BATCH);
+    const long long lda = tmm__xlda(p), ldb = tmm__xldb(p), most = TMM__HALF_TINY_LD;
+    const double tiles = ceil((double)p->M / edge) * ceil((double)p->N / edge) * p->batch;
+    if ((!whole && p->strideC == 0) || TMM__TRIANGLE(p) || tiles > INT_MAX / 2 ||
+        p->M > INT_MAX - edge || p->N > INT_MAX - edge || lda > most || ldb > most || p->ldc > most)
+        return;
+    const double time =
+        TMM__PLAN_GUESS((int)TMM__HALF_TINY, TMM__PLAN_WHOLE, 1, tmm__xhalf_tiny_time(p, tiles));
+    if (time >= c->time) return;
+    c->time = time, c->instance = TMM__HALF_TINY;
+    c->kernel = (const void *)tmm__xgemm_half_tiny, c->bytes = 0;
+    c->tile_m = c->tile_n = edge, c->slices = 1, c->cut = TMM__PLAN_WHOLE, c->rest = 0;
+}
+
+static inline tmm_status tmm__xhalf_tiny(tmm__xproduct *p)
+{
+    const long long edge = TMM__HALF_TINY_EDGE, warps = TMM__HALF_TINY_WARPS;
+    const long long tiles = ((p->M - 1) / edge + 1) * ((p->N - 1) / edge + 1) * p->batch;
+    void *arguments[20];
+    arguments[tmm__xarguments(p, arguments)] = &p->batch;
+    return tmm__launch_clusters((const void *)tmm__xgemm_half_tiny,
+                                dim3((unsigned)((tiles - 1) / warps + 1)),
+                                dim3((unsigned)warps * 32), 1, 1, 0, arguments, p->stream);
+}
+#endif
+/* src/tiledmm/kernels/small/launch.h. PLAN and LAUNCHER of KERNEL SMALL. */
 #if defined(TMM_NAME) && !defined(TMM__PASS) && TMM__HOST && TMM__FAST
 /* The first instance stands in where a device has little shared memory. */
 #define TMM__FIRST(pass, name, rows, cols) 1 ? (rows) * (cols):
@@ -20358,8 +20753,7 @@ static inline tmm_status tmm__xsmall(const tmm__xproduct *given, const tmm__plan
     return status;
 }
 #endif
-/* src/tiledmm/kernels/skinny/launch.h. LAUNCHER of KERNEL SKINNY.
-   Uses: kernel.cuh, sizes.h, launch/, once/. Used by: once/kernels.h, type/dispatch.h. */
+/* src/tiledmm/kernels/skinny/launch.h. LAUNCHER of KERNEL SKINNY. */
 #if defined(TMM_NAME) && !defined(TMM__PASS) && TMM__HOST && TMM__FAST
 /* Of other types than float, TMM_SKINNY is then a name for TMM_DIRECT. */
 static inline int tmm__xskinny_fits(const tmm__xproduct *p)
@@ -20497,8 +20891,7 @@ static inline tmm_status tmm__xskinny(const tmm__xproduct *given, const tmm__pla
 }
 #endif
 #endif
-/* src/tiledmm/kernels/outer/launch.h. PLAN and LAUNCHER of KERNEL OUTER.
-   Uses: kernel.cuh, sizes.h, launch/, once/. Used by: once/kernels.h. */
+/* src/tiledmm/kernels/outer/launch.h. PLAN and LAUNCHER of KERNEL OUTER. */
 #if defined(TMM_NAME) && !defined(TMM__PASS) && TMM__HOST && TMM__FAST
 /* An instance of KERNEL OUTER. */
 typedef struct tmm__xouter__instance {
@@ -20595,8 +20988,7 @@ static inline tmm_status tmm__xouter(const tmm__xproduct *given, const tmm__plan
                        dim3((unsigned)plan->threads), plan->bytes, arguments, p.stream);
 }
 #endif
-/* src/tiledmm/kernels/direct/launch.h. PLAN and LAUNCHER of KERNEL DIRECT.
-   Uses: kernel.cuh, sizes.h, launch/, once/. Used by: once/kernels.h. */
+/* src/tiledmm/kernels/direct/launch.h. PLAN and LAUNCHER of KERNEL DIRECT. */
 #if defined(TMM_NAME) && !defined(TMM__PASS) && TMM__HOST && TMM__FAST
 /* Lines of L1 that a load of a warp touches: `along` places in one direction, `step` elements from
    each other, for each of `across` in the other. Where places share lines in one direction, those
@@ -20660,6 +21052,9 @@ static inline double tmm__xdirect_guess(tmm__plan *c, const tmm__xproduct *p, co
     const tmm__device *device = tmm__current_device();
     const double rate = tmm__rate(device->capability, load->family, load->type);
     clocks = fmax(clocks, load->blocks * K / (rate * load->processors));
+#if TMM__HALF_TENSOR
+    clocks *= tmm__tuned()->half_thin.direct;
+#endif
     /* Groups that share a row of A have fewer bytes of it under way. */
     double memory = tmm__memory_time(load) * (1 + t->share * (p->M > p->N ? cols - 1 : 0));
     if (load->bytes > device->gpu.l2_bytes)
@@ -20737,8 +21132,7 @@ static inline tmm_status tmm__xdirect(const tmm__xproduct *given, const tmm__pla
                                 1 << c.cluster_log2, 0, 0, arguments, p.stream);
 }
 #endif
-/* src/tiledmm/kernels/narrow/launch.h. PLAN and LAUNCHER of KERNEL NARROW.
-   Uses: kernel.cuh, sizes.h, launch/, once/. Used by: once/kernels.h, type/dispatch.h. */
+/* src/tiledmm/kernels/narrow/launch.h. PLAN and LAUNCHER of KERNEL NARROW. */
 #if defined(TMM_NAME) && !defined(TMM__PASS) && TMM__HOST && TMM__FAST
 /* Can it compute this product? If not, TMM_NARROW is a name for other kernels: see
    tmm__xstands_for. */
@@ -20871,9 +21265,7 @@ static inline tmm_status tmm__xnarrow(const tmm__xproduct *given, const tmm__pla
 }
 #endif
 #endif
-/* src/tiledmm/kernels/tensor_float/launch.h. LAUNCHER of floats on tensor cores.
-   Uses: kernels/common/finish.cuh, kernels/tensor_float/, launch/, once/.
-   Used by: thin_launch.h. */
+/* src/tiledmm/kernels/tensor_float/launch.h. LAUNCHER of floats on tensor cores. */
 #if defined(TMM_NAME) && !defined(TMM__PASS) && TMM__HOST && TMM__FAST && TMM__FLOAT_TENSOR
 #ifndef TMM__FLOAT_ONCE
 enum {
@@ -21383,8 +21775,7 @@ static inline void tmm__xhalves(const tmm_prepared *const *prepared, long long K
 }
 #endif
 /* src/tiledmm/kernels/tensor_float/thin_launch.h. LAUNCHER of floats on tensor cores where one operand is
-   thin; the choice between that and the others.
-   Uses: kernels/common/finish.cuh, kernels/tensor_float/, launch/, once/. Used by: callers. */
+   thin; the choice between that and the others. */
 #if defined(TMM_NAME) && !defined(TMM__PASS) && TMM__HOST && TMM__FAST && TMM__FLOAT_TENSOR
 #ifndef TMM__FLOAT_ONCE
 /* The instances of KERNEL THIN FLOAT, for hooks and plans, follow all others. */
@@ -21647,8 +22038,7 @@ static inline size_t tmm__xconverted_bytes(const tmm__xproduct *p, const tmm__pl
 }
 #endif
 /* src/tiledmm/kernels/tensor_int8/tables.h. What KERNEL TENSOR INT8 must know of its moduli; its
-   workspace.
-   Uses: types.cuh, launch/hooks.h, once/. Used by: launch.h. */
+   workspace. */
 #if defined(TMM_NAME) && !defined(TMM__PASS) && TMM__HOST && TMM__FAST && TMM__DOUBLE_TENSOR && \
     !defined(TMM__DOUBLE_ONCE)
 /* Pairwise coprime, the largest there are. The product of the first 13 has 102.5 bits, of 14 110.2,
@@ -21872,9 +22262,7 @@ static inline void tmm__int8_parts(long long *M, long long *N, long long *K, int
     }
 }
 #endif
-/* src/tiledmm/kernels/tensor_int8/launch.h. LAUNCHER of KERNEL TENSOR INT8.
-   Uses: kernels/common/finish.cuh, kernels/tensor_int8/, launch/, once/.
-   Used by: once/kernels.h. */
+/* src/tiledmm/kernels/tensor_int8/launch.h. LAUNCHER of KERNEL TENSOR INT8. */
 #if defined(TMM_NAME) && !defined(TMM__PASS) && TMM__HOST && TMM__FAST
 static inline tmm_status tmm__xint8_takes(const tmm__xproduct *p, const tmm__xkernel *row)
 {
@@ -22304,8 +22692,7 @@ static inline size_t tmm__xconverted_bytes(const tmm__xproduct *p, const tmm__pl
 }
 #endif
 #endif
-/* src/tiledmm/type/after.h. The epilogue of a call: its arguments, checked, as kernels take them.
-   Uses: once/. Used by: cpu.h, dispatch.h. */
+/* src/tiledmm/type/after.h. The epilogue of a call: its arguments, checked, as kernels take them. */
 #if defined(TMM_NAME) && !defined(TMM__PASS) && TMM__HOST && defined(TMM_WITH_EPILOGUE)
 /* A bias of `count` elements, or D. An error if C has an element of it. */
 static inline tmm_status tmm__xcheck_apart(const char *name, const tmm__area *X, long long stride,
@@ -22379,8 +22766,7 @@ static inline tmm_status tmm__xset_after(tmm__after *after, const tmm_epilogue *
     return TMM_OK;
 }
 #endif
-/* src/tiledmm/type/choose.h. CHOICE: the rule of TMM_AUTO.
-   Uses: kernels/common/finish.cuh, launch/, once/. Used by: type/, callers. */
+/* src/tiledmm/type/choose.h. CHOICE: the rule of TMM_AUTO. */
 #if defined(TMM_NAME) && !defined(TMM__PASS) && TMM__HOST
 /* A kernel that is left out of this program. */
 static inline tmm_status tmm__xleft_out(const tmm__xproduct *p, const tmm__xkernel *row)
@@ -22511,10 +22897,7 @@ TMM_API tmm_kernel tmm__xgemm_choice(long long M, long long N, long long K, long
     return tmm__xchoice(&p, batch, TMM__ASKED_TENSOR);
 }
 #endif
-/* src/tiledmm/type/dispatch.h. tmm_?gemm and its kin: checks, choice, launch.
-   Uses: kernels/common/finish.cuh, kernels/narrow/launch.h, kernels/skinny/launch.h, launch/,
-   once/, after.h, choose.h.
-   Used by: type/, callers. */
+/* src/tiledmm/type/dispatch.h. tmm_?gemm and its kin: checks, choice, launch. */
 #if defined(TMM_NAME) && !defined(TMM__PASS) && TMM__HOST
 /* Do products of a batch overlap in C? Rows of two products, s apart, overlap if these begin less
    than N elements from each other. Looks at 4096 values of s at most. */
@@ -22584,9 +22967,15 @@ static inline tmm_kernel tmm__xstands_for(tmm_kernel kernel, const tmm__xproduct
     if (kernel == TMM_SKINNY && !TMM__IS_FLOAT && tmm__xskinny_fits(p)) kernel = TMM_DIRECT;
     if (kernel == TMM_NARROW && !tmm__xnarrow_fits(p, batch)) kernel = TMM_PIPELINED;
     /* KERNEL TENSOR of double has such a pipeline, too, and the same chains of multiply-adds. Where
-       it does not pay, units of double bound every kernel. */
-    if (kernel == TMM_PIPELINED && TMM__IS_DOUBLE)
-        kernel = tmm__xtensor_pays() && tmm__xfits(TMM_TENSOR, p) ? TMM_TENSOR : TMM_REGISTER;
+       it does not pay, units of double bound every kernel. Of 16 bits it has the pipeline. */
+    if (kernel == TMM_PIPELINED && !TMM__PIPELINES) {
+#if TMM__HALF_TENSOR
+        const int pays = tmm__xtensor_competes(p, tmm__xrow(TMM_TENSOR));
+#else
+        const int pays = tmm__xtensor_pays() && tmm__xfits(TMM_TENSOR, p);
+#endif
+        kernel = pays ? TMM_TENSOR : TMM_REGISTER;
+    }
 #endif
     if (!TMM__ALL_TILES && kernel == TMM_REGISTER_64) kernel = TMM_REGISTER;
     if (!TMM__ALL_TILES && !TMM__ONE_TILE && kernel >= TMM_SHARED_8 && kernel <= TMM_SHARED_32)
@@ -22772,8 +23161,7 @@ TMM_API tmm_status tmm__xgemm(tmm_op opA, tmm_op opB, long long M, long long N, 
                            stream);
 }
 #endif
-/* src/tiledmm/type/explain.h. What TMM_AUTO compares, in words.
-   Uses: kernels/common/finish.cuh, launch/, once/, choose.h, dispatch.h. Used by: callers. */
+/* src/tiledmm/type/explain.h. What TMM_AUTO compares, in words. */
 #if defined(TMM_NAME) && !defined(TMM__PASS) && TMM__HOST
 /* What a launch by a plan has to do, for its bound: see there. */
 static inline tmm__load tmm__xplanned(const tmm__xproduct *p, const tmm__plan *plan)
@@ -22895,8 +23283,7 @@ TMM_API tmm_status tmm__xgemm_explain(tmm_kernel kernel, tmm_op opA, tmm_op opB,
 }
 #endif
 /* src/tiledmm/type/prepared.h. Products on tensor cores whose operands are converted once: of float
-   in halves, of double in residues.
-   Uses: kernels/common/finish.cuh, launch/, once/, dispatch.h. Used by: callers. */
+   in halves, of double in residues. */
 #if defined(TMM_NAME) && !defined(TMM__PASS) && TMM__HOST && \
     (TMM__FLOAT_TENSOR || TMM__DOUBLE_TENSOR)
 TMM_API tmm_status tmm__xgemm_prepare_memory(long long lines, long long K, size_t *bytes)
@@ -23092,9 +23479,7 @@ TMM_API tmm_status tmm__xgemm_tensor(tmm_op opA, tmm_op opB, long long M, long l
     return status;
 }
 #endif
-/* src/tiledmm/type/host_layer.h. HOST LAYER: products from host memory.
-   Uses: host/, kernels/common/finish.cuh, launch/, once/, choose.h, dispatch.h.
-   Used by: callers. */
+/* src/tiledmm/type/host_layer.h. HOST LAYER: products from host memory. */
 #if defined(TMM_NAME) && !defined(TMM__PASS) && TMM__HOST
 TMM_API tmm_status tmm__xmatmul(long long M, long long N, long long K, const TMM_TYPE *A,
                                 const TMM_TYPE *B, TMM_OUT *C)
@@ -23346,8 +23731,7 @@ TMM_API tmm_status tmm__xgemm_multi(tmm_op opA, tmm_op opB, long long M, long lo
 }
 #endif /* TMM__HOST_LAYER */
 #endif
-/* src/tiledmm/type/cpu.h. CPU REFERENCE.
-   Uses: kernels/common/finish.cuh, launch/product.h, once/, after.h. Used by: syrk.h, callers. */
+/* src/tiledmm/type/cpu.h. CPU REFERENCE. */
 #if defined(TMM_NAME) && !defined(TMM__PASS) && TMM__HOST
 #ifdef TMM_WITH_EPILOGUE
 /* x = alpha op(A) op(B) + beta C of an element, with what comes after it. */
@@ -23510,15 +23894,14 @@ TMM_API tmm_status tmm__xgemm_openmp(tmm_op opA, tmm_op opB, long long M, long l
 #endif
 }
 #endif
-/* src/tiledmm/type/syrk.h. tmm_?syrk and its kin: C = alpha op(A) op(A)^T + beta C, half of the work.
-   Uses: kernels/common/, kernels/tensor_half/launch.h, launch/, once/, type/. Used by: callers. */
+/* src/tiledmm/type/syrk.h. tmm_?syrk and its kin: C = alpha op(A) op(A)^T + beta C, half of the work. */
 #if defined(TMM_NAME) && !defined(TMM__PASS) && TMM__HOST && defined(TMM_WITH_SYRK)
 /* Has this kernel a schedule for the tiles of a triangle? */
 static inline int tmm__xhas_triangles(tmm_kernel kernel)
 {
     const int tensor = TMM__IS_DOUBLE || TMM__HALF_TENSOR != 0;
     return TMM__FAST &&
-           ((kernel == TMM_PIPELINED && !TMM__IS_DOUBLE) || (kernel == TMM_TENSOR && tensor));
+           ((kernel == TMM_PIPELINED && TMM__PIPELINES) || (kernel == TMM_TENSOR && tensor));
 }
 
 /* Square matrices in memory, one for each product of a batch. */
@@ -23652,8 +24035,13 @@ static inline int tmm__xsyrk_whole(const tmm__xproduct *p, long long batch)
     all.triangle = 0;
     const tmm__plan half = *tmm__xknown_plan(TMM_TENSOR, p, batch);
     const tmm__plan *whole = tmm__xknown_plan(TMM_TENSOR, &all, batch);
+    /* Of parts of k in clusters by 128 x 128 or more each block adds its own first: of two that is all the same. */
+    const int alike = whole->cut == TMM__PLAN_WHOLE || whole->cut == TMM__PLAN_REDUCE ||
+                      (whole->cut == TMM__PLAN_CLUSTERS && whole->slices == 2);
+    const int thin = whole->instance >= (int)TMM__HALF_THIN_FIRST;
     return (TMM_SUM)p->beta == 0 && whole->instance >= (int)TMM__HALF_WGMMA_FIRST &&
-           whole->cut != TMM__PLAN_LAST_ROUND && whole->time < half.time + mirror;
+           whole->instance != (int)TMM__HALF_TINY && (alike || thin) &&
+           whole->time < half.time + mirror;
 #else
     (void)p, (void)batch;
     return 0;
@@ -23770,8 +24158,7 @@ TMM_API tmm_status tmm__xsyrk_cpu(tmm_fill fill, tmm_op op, long long N, long lo
     return TMM_OK;
 }
 #endif
-/* src/tiledmm/type/end.h. Names of a type are undone.
-   Uses: nothing. Used by: type/begin.h. */
+/* src/tiledmm/type/end.h. Names of a type are undone. */
 #if defined(TMM_NAME) && !defined(TMM__PASS)
 #if TMM__FLOAT_TENSOR /* what types on tensor cores share, the first of them makes */
 #define TMM__FLOAT_ONCE
@@ -23794,7 +24181,7 @@ TMM_API tmm_status tmm__xsyrk_cpu(tmm_fill fill, tmm_op op, long long N, long lo
 #undef TMM__IF_FLOATING
 #undef TMM__LEFT_OUT
 #undef TMM__IF_FAST
-#undef TMM__IF_FAST_NOT_DOUBLE
+#undef TMM__IF_PIPELINED
 #undef TMM__IF_FLOAT_FAST
 #undef TMM__IF_TENSOR
 #undef TMM__IF_INT8
@@ -23807,8 +24194,7 @@ TMM_API tmm_status tmm__xsyrk_cpu(tmm_fill fill, tmm_op op, long long N, long lo
 #undef TMM_EPILOGUE
 #endif
 #endif
-/* src/tiledmm/ready_made.h. READY-MADE: float, double and int; half and bfloat16 on request.
-   Uses: once/. Used by: callers. */
+/* src/tiledmm/ready_made.h. READY-MADE: float, double and int; half and bfloat16 on request. */
 #if !defined(TMM__PASS) && !defined(TMM__READY_MADE)
 #define TMM__READY_MADE
 #ifndef TMM_NO_READY_MADE
@@ -23858,8 +24244,7 @@ TMM_API tmm_status tmm__xsyrk_cpu(tmm_fill fill, tmm_op op, long long N, long lo
 #undef TMM_EPILOGUE
 #endif
 #endif
-/* src/tiledmm/once/give_back.h. Macros of the caller are as they were.
-   Uses: once/set_aside.h. Used by: callers. */
+/* src/tiledmm/once/give_back.h. Macros of the caller are as they were. */
 #if !defined(TMM__PASS) && !defined(TMM__MAKING_READY) && !defined(__CUDACC_RTC__)
 TMM__WORDS(TMM__POP)
 #if TMM__HOST && defined(__GNUC__)

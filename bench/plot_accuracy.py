@@ -109,7 +109,7 @@ def plot_kinds(rows, out):
 def plot_sizes(rows, out):
     """Ratio and error by size: square, A and B as stored, dense."""
     points = {"auto": [], "auto_tensor": []}
-    cublas, where = {}, ""
+    cublas, where = {}, machine(rows[0])  # other rows do not repeat it
     for row in rows:
         size = row["M"]
         if row["name"] not in points or row["type"] != "float" or row["op"] != "nn":
@@ -122,7 +122,6 @@ def plot_sizes(rows, out):
         points[row["name"]].append((int(size), float(row["ratio"]), error))
         if row["cublas_error"]:
             cublas[int(size)] = float(row["cublas_error"]) / U
-        where = machine(row)
     if not any(points.values()):
         sys.exit("plot_accuracy.py: no square products of float beside cuBLAS in this file")
     if not points["auto_tensor"]:

@@ -33,6 +33,8 @@ def read(path, kernel):
     series, machine = {}, ""
     with open(path, newline="") as file:
         for row in csv.DictReader(file):
+            if row["device"]:  # may stand in the first row alone
+                machine = f"{row['device']}, CUDA {row['toolkit']}, cuBLAS {row['cublas']}"
             if row["name"] != kernel or row["op"] != "nn" or row["batch"] != "1":
                 continue
             size = row["M"]
@@ -42,7 +44,6 @@ def read(path, kernel):
             lt = row["cublaslt_us"]
             best = float(row["cublas_us"]) / float(lt) if lt else None
             series.setdefault(row["type"], []).append((int(size), float(row["ratio"]), best))
-            machine = f"{row['device']}, CUDA {row['toolkit']}, cuBLAS {row['cublas']}"
     return {name: sorted(points) for name, points in series.items()}, machine
 
 

@@ -1,6 +1,7 @@
 #!/usr/bin/env bash
 # Joins the parts in src/tiledmm and src/raytrace, in the order of each folder's list PARTS, into
-# tiledmm.cuh and raytrace.cuh. It is `cat` with a list, and checks of what the parts may be.
+# tiledmm.cuh and raytrace.cuh. It is `cat` with a list, and checks of what the parts may be. Left out
+# is "Uses: ... Used by: ..." of a part's first lines, which says nothing to who reads the whole.
 #   src/join.sh                     writes the headers
 #   src/join.sh --check             compares them with the parts, and writes nothing
 #   src/join.sh --where FILE:LINE   the part and the line in it that this line of a header is
@@ -52,20 +53,27 @@ check_list() {
     [ -z "$part" ] || { printf 'join: src/%s/%s is not in src/%s/PARTS\n' "$name" "$part" "$name" >&2; return 1; }
 }
 
-joined() { (cd "src/$1" && parts_of=$(sed 's/#.*//; s/[[:space:]]*$//; /^$/d' PARTS) && echo "$parts_of" | xargs -d '\n' cat --); }
+# For awk, before and after a line of a part: `skip` where it is left out. "Uses:" begins a line, and its
+# comment ends with it: " */" goes to the line before.
+BEFORE='FNR == 1 { head = 1 } head && /^ *Uses: / { skip = 1 }'
+AFTER='head && / \*\/$/ { head = skip = 0 }'
+paths() { parts "$1" | sed "s|^|src/$1/|"; }
+# shellcheck disable=SC2016 # $0 is of awk
+joined() {
+    paths "$1" | xargs -d '\n' awk "$BEFORE"'
+        skip && !was { printf " */" }
+        !skip { printf "%s%s", NR == 1 ? "" : "\n", $0 }
+        { was = skip }
+        '"$AFTER"'
+        END { print "" }'
+}
 
 # where NAME LINE: the part and its line.
 where() {
-    local part lines begin=0
-    while IFS= read -r part; do
-        lines=$(wc -l <"src/$1/$part")
-        if [ "$2" -le $((begin + lines)) ]; then
-            printf 'src/%s/%s:%d\n' "$1" "$part" $(($2 - begin))
-            return 0
-        fi
-        begin=$((begin + lines))
-    done < <(parts "$1")
-    return 1
+    paths "$1" | xargs -d '\n' awk -v line="$2" "$BEFORE"'
+        !skip && ++lines == line { print FILENAME ":" FNR; found = 1; exit }
+        '"$AFTER"'
+        END { exit !found }'
 }
 
 headers() { find src -mindepth 2 -maxdepth 2 -name PARTS | sed 's/^src\///; s/\/PARTS$//' | sort; }
@@ -112,6 +120,6 @@ case ${1-} in
     case $line in '' | *[!0-9]* | 0*) refuse "--where: '$line' is no number of a line" ;; esac
     where "$name" "$line" || refuse "--where: $file has no line $line"
     ;;
--h | --help) sed -n '2,6s/^# \{0,1\}//p' "$0" ;;
+-h | --help) sed -n '2,7s/^# \{0,1\}//p' "$0" ;;
 *) refuse "it takes nothing, --check or --where FILE:LINE, not '$1'" ;;
 esac

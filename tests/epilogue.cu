@@ -545,8 +545,8 @@ static void TEST(_boxes)(void)
                             {258, 400, 24, 1, 2, 0},
                             {130, 200, 64, 1, 3, 1}};
     enum { TILES = 6 };
-    /* Of 128 x 256, 128, 192, 208, 224 and 160. */
-    static const int tiles[TILES] = {8, 9, 10, 14, 15, 16};
+    /* Of 128 x 256, 128, 192, 224 and 160, and 128 x 128 by clusters that share A, too. */
+    static const int tiles[TILES] = {8, 9, 10, 15, 16, 22};
     double most = 0, worst;
     int beside = 0, done = 0, found = 0;
     bool by_wgmma = false;
@@ -564,6 +564,16 @@ static void TEST(_boxes)(void)
         if (!(worst <= most)) most = worst;
         done += status == TMM_OK, found += plans_found > 0;
     }
+    /* Parts of k that a cluster adds: one block stores rows for others. */
+    const shape deep = {258, 200, 520, 1, 1, 1};
+    for (int n = 0; n < TILES * WISHES && status == TMM_OK; n++) {
+        if ((BY_CPU || FEW) && n % 7 != 0) continue;
+        instance_wanted = tiles[n % TILES], cut_wanted = TMM__PLAN_CLUSTERS, plans_found = 0;
+        beside += TEST(_products)(TMM_TENSOR, &deep, &wishes[n / TILES], &worst, &status);
+        if (!(worst <= most)) most = worst;
+        done += status == TMM_OK, found += plans_found > 0;
+    }
+    cut_wanted = -1;
     /* 192 x 192, for C of 16 bits and a product without an epilogue; its plan is remembered, but not for one
        with a bias. */
     const shape again = {400, 200, 64, 1, 0, 0};

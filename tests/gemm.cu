@@ -125,8 +125,8 @@ static int test_refused(tmm_kernel kernel, const test_case *c)
     return kernel == TMM_SKINNY && c->M > 16 && c->N > 16;
 }
 
-/* Elements of garbage before and after a matrix. None around the plain cases, so that there the
-   memory checkers see whoever reads or writes beyond the end. */
+/* Elements of garbage before a matrix that is not plain, and after one with an offset. Elsewhere memory
+   ends with the matrix: there the memory checkers see whoever reads or writes beyond the end. */
 static long long test_guard(long long pad, int offset)
 {
     return pad || offset ? 64 : 0;
@@ -389,7 +389,7 @@ static F(test_matrix)
     X.ld = cols + pad > 0 ? cols + pad : 1;
     long long guard = test_guard(pad, offset);
     /* Exactly to the last element of the last row: what is beyond must not be touched. */
-    X.size = (rows > 0 ? (rows - 1) * X.ld + cols : 0) + 2 * guard + offset;
+    X.size = (rows > 0 ? (rows - 1) * X.ld + cols : 0) + (offset ? 2 * guard : guard) + offset;
     X.host = (T *)malloc((size_t)(X.size + 1) * sizeof(T));
     X.h = X.host + guard + offset;
     for (long long i = 0; i < X.size; i++) X.host[i] = GARBAGE;

@@ -27,7 +27,7 @@ const char *only_type = "";
 #define TMM__PLAN_GUESS(instance, cut, slices, time) (wanted(instance, cut, slices) ? (time) : 1e30)
 int wanted(int instance, int cut, int slices)
 {
-    if (wants_instance < 0) return !wants_wgmma || instance >= 8;
+    if (wants_instance < 0) return !wants_wgmma || (instance >= 8 && instance != 31);
     const int found = instance == wants_instance && (wants_cut < 0 || cut == wants_cut) &&
                       (wants_slices < 0 ? slices > 8 : slices == wants_slices);
     found_plans += found;
@@ -129,14 +129,16 @@ static long long random_below(long long n)
 static __global__ void find_items(tmm__half_job job, int *times)
 {
     for (int item = threadIdx.x; item < job.items; item += blockDim.x)
-        for (int rank = 0; rank < job.cluster; rank++) {
-            const tmm__half_item at = tmm__half_find(&job, item, rank);
-            const int tile = at.row / 128 * job.across + at.col / job.width;
+        for (int rank = 0; rank < job.down * job.beside * job.parts; rank++) {
+            const tmm__half_block block = tmm__half_block_of(rank, job.down, job.beside);
+            const tmm__half_item at = tmm__half_find(&job, item, &block);
+            const int across = job.across * job.beside;
+            const int tile = at.row / 128 * across + at.col / job.width;
             for (int k = at.first; k < at.first + at.steps; k++)
-                atomicAdd(&times[(at.product * job.pairs_down * job.cluster * job.across + tile) *
-                                     job.steps +
-                                 k],
-                          1);
+                atomicAdd(
+                    &times[(at.product * job.pairs_down * job.down * across + tile) * job.steps +
+                           k],
+                    1);
             /* Partial sums of a tile that has none, or none of one that has them. */
             const bool in_part = at.row >= job.part_row && at.row < job.part_row + job.part_rows &&
                                  at.col >= job.part_col && at.col < job.part_col + job.part_cols;
@@ -156,9 +158,12 @@ static void test_items(void)
         memset((void *)&p, 0, sizeof p), memset(&job, 0, sizeof job);
         const int cols = 128 + 16 * (n % 9);
         p.M = 1 + random_below(n % 8 == 7 ? 128 : 6000), p.N = 1 + random_below(6000);
-        job.M = p.M, job.rows = 128, job.width = cols, job.cluster = p.M > 128 ? 1 + n / 4 % 2 : 1;
-        job.pairs_down = (int)((p.M - 1) / (128 * job.cluster) + 1);
-        job.across = (int)((p.N - 1) / cols + 1), job.steps = 1 + (int)random_below(9);
+        job.M = p.M, job.rows = 128, job.width = cols, job.down = p.M > 128 ? 1 + n / 4 % 2 : 1;
+        job.beside = n % 4 < 2 ? 1 + n / 8 % 2 : 1; /* where all is whole */
+        job.parts = n % 4 < 2 ? 1 + n / 16 : 1;
+        job.pairs_down = (int)((p.M - 1) / (128 * job.down) + 1);
+        job.across = (int)((p.N - 1) / (cols * job.beside) + 1);
+        job.steps = 1 + (int)random_below(9);
         const int tiles = job.pairs_down * job.across,
                   rest = 1 + (int)random_below((tiles + 2) / 3);
         const int products = n % 2 ? 1 : 2, kind = n % 4; /* 0, 1: whole; 2: all cut; 3: the last */
@@ -166,7 +171,7 @@ static void test_items(void)
         job.band = 8, job.slices = kind < 2 ? 1 : 2 + (int)random_below(6);
         job.whole = kind < 2 ? INT_MAX : 0;
         if (kind == 3) {
-            last = tmm_hgemm__half_last(&p, 128 * job.cluster, cols, rest, &job.band, &q);
+            last = tmm_hgemm__half_last(&p, 128 * job.down, cols, rest, &job.band, &q);
             if (last.tiles == 0) continue;
             wrong += last.tiles < rest || last.tiles > tiles || q.M != last.rows;
             job.whole = tiles - last.tiles, cuts++;
@@ -177,7 +182,7 @@ static void test_items(void)
         }
         job.rest = last.tiles;
         job.items = (tiles + (job.slices - 1) * last.tiles) * products;
-        const int count = tiles * job.cluster * job.steps * products;
+        const int count = tiles * job.down * job.beside * job.steps * products;
         if (count > ROOM) continue;
         wrong += cudaMemset(device, 0, count * sizeof *times) != cudaSuccess;
         find_items<<<1, 128>>>(job, device);
@@ -228,7 +233,10 @@ static int TEST(_product)(tmm_kernel kernel, int ops, long long M, long long N, 
     const long long ldc = odd ? N + 3 : (N + 15) / 8 * 8, first = odd ? unit : 0;
     const long long strideA = linesA * lda + unit, strideB = linesB * ldb;
     const long long strideC = M * ldc, around = 64;
-    const long long sizes[3] = {first + strideA * batch, first + strideB * batch,
+    /* Operands end with their last element, for memory checkers. */
+    const long long endA = strideA * (batch - 1) + (linesA - 1) * lda + lineA;
+    const long long endB = strideB * (batch - 1) + (linesB - 1) * ldb + lineB;
+    const long long sizes[3] = {first + (K > 0 ? endA : 0), first + (K > 0 ? endB : 0),
                                 strideC * batch + 2 * around};
     T *A = (T *)malloc(sizes[0] * sizeof(T)), *B = (T *)malloc(sizes[1] * sizeof(T));
     OUT *C = (OUT *)malloc(sizes[2] * sizeof(OUT)), *result = (OUT *)malloc(sizes[2] * sizeof(OUT));
@@ -506,7 +514,8 @@ static void TEST(_thin)(int count)
    the bits are the same. Shapes are such that every plan is possible: all must be found. */
 static void TEST(_wgmma)(int count)
 {
-    static const int cuts[] = {TMM__PLAN_WHOLE, TMM__PLAN_REDUCE, TMM__PLAN_LAST_ROUND};
+    static const int cuts[] = {TMM__PLAN_WHOLE, TMM__PLAN_REDUCE, TMM__PLAN_LAST_ROUND,
+                               TMM__PLAN_CLUSTERS};
     double most = 0;
     int beside = 0, found = 0, asked = 0;
     for (int n = 0; n < count; n++) {
@@ -516,13 +525,19 @@ static void TEST(_wgmma)(int count)
         if (plain && sizeof(OUT) == 4) continue;                      /* for C of 16 bits alone */
         asked++;
         wants_instance = TMM__HALF_WGMMA_FIRST + way;
-        wants_cut = cuts[plain ? 0 : (n / TMM__HALF_WAYS + way) % 3];
-        wants_slices = wants_cut == TMM__PLAN_WHOLE ? 1 : 2 + (int)random_below(3);
-        wants_processors = 6;
+        /* Clusters that share A, too, have whole tiles or parts of k. */
+        const int side = tmm__half_ways[way][3], turn = n / TMM__HALF_WAYS + way;
+        wants_cut = cuts[plain ? 0 : side > 1 ? turn % 2 * 3 : turn % 4];
+        wants_slices = wants_cut == TMM__PLAN_WHOLE                  ? 1
+                       : wants_cut == TMM__PLAN_CLUSTERS && side > 1 ? 2
+                                                                     : 2 + (int)random_below(3);
+        wants_processors = wants_cut == TMM__PLAN_CLUSTERS ? 8 : 6;
         const int last = wants_cut == TMM__PLAN_LAST_ROUND;
+        const int thin =
+            wants_cut == TMM__PLAN_CLUSTERS ? 64 : 0; /* no parts of k for such sides */
         const int odd = random_below(4) == 0 && !plain ? 1 + (int)random_below(2) : 0;
         const int clusters = alone ? 6 : 3; /* of one block, or two */
-        const long long M = alone ? random_below(2) * 2 * rows + 1 + random_below(rows)
+        const long long M = alone ? random_below(2) * 2 * rows + 1 + thin + random_below(rows)
                                   : rows + 1 + random_below(last ? 200 : 500);
         const long long down = (M - 1) / (alone ? rows : 2 * rows) + 1;
         const long long K =
@@ -531,9 +546,10 @@ static void TEST(_wgmma)(int count)
            Batches are not cut. */
         const long long room = 4 * clusters / (wants_slices * down);
         const long long batch = n % 5 == 4 && wants_slices == 1 ? 2 : 1;
-        long long N = last                ? 1100 + random_below(300)
-                      : wants_slices == 1 ? 1 + random_below(700)
-                                          : 1 + random_below(room * cols);
+        long long N = last ? 1100 + random_below(300)
+                      : wants_slices == 1 || wants_cut == TMM__PLAN_CLUSTERS
+                          ? 1 + thin + (side - 1) * cols + random_below(700)
+                          : 1 + random_below(room * cols);
         while (last && (down * ((N + cols - 1) / cols) < clusters ||
                         down * ((N + cols - 1) / cols) % clusters == 0))
             N += cols;
@@ -590,8 +606,10 @@ static void TEST(_mma)(int count)
         const long long tiles = ((M - 1) / rows[n % 3] + 1) * ((N - 1) / cols[n % 3] + 1);
         while (wants_slices > 1 && tiles * wants_slices > 4ll * device->processors)
             wants_slices /= 2;
-        const int possible = (!copied || device->pools) &&
-                             TMM__HALF_BYTES(rows[n % 3], cols[n % 3], 3) <= device->shared;
+        const int possible =
+            (!copied || device->pools) &&
+            TMM__HALF_BYTES(rows[n % 3], cols[n % 3], 3) <= device->shared &&
+            !(TMM__HALF_LARGE(rows[n % 3], cols[n % 3]) && TMM(gemm__half_has_wgmma)());
         const int at_once =
             TEST(_product)(TMM_TENSOR, ops, M, N, K, batch, adds, odd, &worst, &status);
         found += found_plans > 0, missed += possible && found_plans == 0;
@@ -607,6 +625,41 @@ static void TEST(_mma)(int count)
     wants_instance = -1;
     tap_ok(most <= 1 && beside == 0 && found > 0 && missed == 0,
            "tmm_%sgemm by mma.sync: %d products, %d by the instance asked for, right (%.2g of the "
+           "bound)",
+           TEXT(LETTER), count, found, most);
+}
+
+/* KERNEL TINY HALF, forced: all ops, edges of tiles, single k, lines and C on and off 8 and 16 bytes, more
+   products than a block has warps. */
+static void TEST(_tiny)(int count)
+{
+    double most = 0;
+    int beside = 0, found = 0;
+    wants_instance = TMM__HALF_TINY, wants_slices = 1;
+    for (int n = 0; n < count; n++) {
+        const int odd = n % 5 % 4, round = n % 5 == 4 ? 8 : odd == 3 ? 4 : 1;
+        const long long M = round * (1 + random_below(70 / round));
+        const long long N = round * (1 + random_below(70 / round));
+        const long long K = round * (1 + random_below(80 / round));
+        const int adds = n / 5 % 3 == 1, ops = n / 4 % 4;
+        const long long batch = 1 + random_below(7);
+        double worst;
+        tmm_status status;
+        found_plans = 0;
+        const int at_once =
+            TEST(_product)(TMM_TENSOR, ops, M, N, K, batch, adds, odd, &worst, &status);
+        found += found_plans > 0, beside += at_once;
+        if (!(worst <= most)) most = worst;
+        if (status == TMM_OK && worst <= 1 && at_once == 0) continue;
+        tap_note("%lld of %lld x %lld x %lld, op %d, alignment %d, beta %d: %.2g of the bound, %d "
+                 "beside; %s",
+                 batch, M, N, K, ops, odd, adds, worst, at_once,
+                 status == TMM_OK ? "" : tmm_last_error());
+        if (status != TMM_OK) most = HUGE_VAL;
+    }
+    wants_instance = -1;
+    tap_ok(most <= 1 && beside == 0 && found == count,
+           "tmm_%sgemm, tiny products: %d batches, %d by the kernel for them, right (%.2g of the "
            "bound)",
            TEXT(LETTER), count, found, most);
 }
@@ -797,6 +850,7 @@ static void TEST(_all)(int count, int plans)
     TEST(_thin)(count);
 #ifndef TMM_SIMPLE
     TEST(_mma)(2 * count);
+    TEST(_tiny)(only_few ? 12 : 12 * count);
     TEST(_aligned)();
     TEST(_stored)();
 #ifndef __CUCC__

@@ -15,7 +15,7 @@ usual=(N M K A B C X T D L P R V W i n TILE WIDTH HEIGHT SIZE BLOCK ROWS COLS DE
 for header in tiledmm raytrace; do
     g++ -fpreprocessed -dD -E -P -x c++ $header.cuh 2>"$work/ignored.txt" | sed 's/"\([^"\\]\|\\.\)*"//g' |
         grep -oE '\b([A-Z]\w*|[a-z])\b' | grep -vE '^((TMM|RAYT)_\w*|CUstream_st|NULL|FILE|EOF|S_ISREG|HUGE_VAL|(INT|LLONG)_MAX|PTHREAD_\w*)$' |
-        cat - <(printf '%s\n' "${usual[@]}" near far small half min max alpha beta bias lda ldb ldc) | sort -u >"$work/$header.words"
+        cat - <(printf '%s\n' "${usual[@]}" near far small half min max alpha beta gamma bias lda ldb ldc row col batch count steps) | sort -u >"$work/$header.words"
 done
 text() { # HEADER OPTIONS...: what a compiler sees
     local header=$1

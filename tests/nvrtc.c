@@ -106,23 +106,24 @@ static void test_entries(const char *way, const char *ptx, const char *expected)
     "tmm_" letter "gemm_global tmm_" letter "gemm_shared_32 tmm_" letter "gemm_register_128 "
 #define TILES(letter) \
     "tmm_" letter "gemm_shared_8 tmm_" letter "gemm_shared_16 tmm_" letter "gemm_register_64 "
-#define FAST(letter)                                                      \
-    "tmm_" letter "gemm_reduce tmm_" letter "gemm_outer_wide tmm_" letter \
-    "gemm_direct tmm_" letter "gemm_sum "
+#define FAST(letter) \
+    "tmm_" letter "gemm_outer_wide tmm_" letter "gemm_direct tmm_" letter "gemm_sum "
+/* what tiles are divided by, but for those of 16 bits */
+#define DIVIDED(letter) "tmm_" letter "gemm_reduce "
 /* what float and double have besides */
 #define FLOATING(letter)                                                                \
     "tmm_" letter "pack tmm_" letter "gemm_small_16x16 tmm_" letter "gemm_small_32x32 " \
     "tmm_" letter "gemm_outer_narrow "
 
-static const char kernels[] = SIMPLE("s") FAST("s") FLOATING(
+static const char kernels[] = SIMPLE("s") FAST("s") DIVIDED("s") FLOATING(
     "s") "tmm_sgemm_shared_8 tmm_sgemm_shared_16 "
          "tmm_sgemm_register_64 tmm_sgemm_small_16x32 tmm_sgemm_small_32x64 "
          "tmm_sgemm_skinny_k_4 tmm_sgemm_skinny_k_16 tmm_sgemm_skinny_lines_4 "
          "tmm_sgemm_skinny_lines_16 tmm_sgemm_pipelined_any tmm_sgemm_pipelined_tn "
-         "tmm_sgemm_narrow_3 tmm_sgemm_narrow_4 " SIMPLE("d") FAST("d") FLOATING(
+         "tmm_sgemm_narrow_3 tmm_sgemm_narrow_4 " SIMPLE("d") FAST("d") DIVIDED("d") FLOATING(
              "d") "tmm_dgemm_small_16x32 tmm_dgemm_tensor_128x128 tmm_dgemm_tensor_64x64 "
                   "tmm_dgemm_tensor_32x64 tmm_dgemm_tensor_96x128 tmm_dgemm_tensor_any " SIMPLE("i")
-                      FAST("i") "tmm_igemm_small_16x32 tmm_igemm_pipelined_any ";
+                      FAST("i") DIVIDED("i") "tmm_igemm_small_16x32 tmm_igemm_pipelined_any ";
 
 int main(int count, char **words)
 {
@@ -162,7 +163,8 @@ int main(int count, char **words)
     test_compiled("a type and a tile of one's own", ptx);
     test_entries("a type and a tile of one's own", ptx,
                  "tmm_ugemm_global tmm_ugemm_shared_24 tmm_ugemm_register_64 "
-                 "tmm_ugemm_register_128 tmm_ugemm_pipelined_any tmm_ugemm_small_16x32 " FAST("u"));
+                 "tmm_ugemm_register_128 tmm_ugemm_pipelined_any tmm_ugemm_small_16x32 " FAST("u")
+                     DIVIDED("u"));
     free(ptx);
 
     /* NVRTC has no headers of its own: cuda_fp16.h comes from the toolkit, or with CuPy. */
@@ -181,10 +183,11 @@ int main(int count, char **words)
     test_entries("half by all kernels", ptx,
                  SIMPLE("x")
                      FAST("x") "tmm_xgemm_shared_8 tmm_xgemm_shared_16 tmm_xgemm_register_64 "
-                               "tmm_xgemm_pipelined_any tmm_xgemm_small_16x32 tmm_xgemm_half_64x64 "
+                               "tmm_xgemm_small_16x32 tmm_xgemm_half_64x64 "
                                "tmm_xgemm_half_128x128 tmm_xgemm_half_128x256 tmm_xgemm_half_align "
-                               "tmm_xgemm_half_thin tmm_xgemm_half_wgmma_128x128 "
-                               "tmm_xgemm_half_wgmma_128x192 tmm_xgemm_half_wgmma_128x256 "
+                               "tmm_xgemm_half_thin tmm_xgemm_half_tiny "
+                               "tmm_xgemm_half_wgmma_128x128 tmm_xgemm_half_wgmma_128x192 "
+                               "tmm_xgemm_half_wgmma_128x256 "
                                "tmm_xgemm_half_wgmma_192x192 tmm_xgemm_half_wgmma_192x224 ");
     free(ptx);
 

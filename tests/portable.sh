@@ -216,8 +216,10 @@ fi
 
 # ---- host compilers of nvcc -----------------------------------------------------------------------
 printf '#define TMM_NO_INT\n#define TMM_FLOAT_TENSOR\n#define TMM_DOUBLE_TENSOR\n#include "tiledmm.cuh"\n#include "raytrace.cuh"\n' >"$work/all.cu"
+# As projects ask for them, but for -Wpedantic, and what CUDA's headers do not pass.
+strict=-Wall,-Wextra,-Wconversion,-Wsign-conversion,-Wdouble-promotion,-Wshadow,-Wcast-qual
 for compiler in $(turns g++ clang++); do
-    name="nvcc with $compiler: no warning of -Wall -Wextra -Wconversion"
+    name="nvcc with $compiler: no warning of -Wall, -Wextra, -Wconversion, -Wshadow and others"
     if ! have nvcc; then
         skip "$name" "nvcc is not installed"
     elif ! have "$compiler"; then
@@ -226,7 +228,7 @@ for compiler in $(turns g++ clang++); do
         faster=()
         nvcc --help | grep -q -e -Ofc && faster=(-Ofc=max) # warnings come from what is before the optimizer
         check "$name" nvcc -ccbin "$compiler" -allow-unsupported-compiler "${faster[@]}" -arch=sm_80 -Werror all-warnings \
-            -Xcompiler "-Wall,-Wextra,-Wconversion" -I. -c "$work/all.cu" -o "$work/all.o"
+            -Xcompiler "$strict" -I. -c "$work/all.cu" -o "$work/all.o"
     fi
 done
 tap_done

@@ -75,8 +75,7 @@ static const struct {
              {2, 33, TMM__PLAN_WHOLE, 1},     {2, 33, TMM__PLAN_CLUSTERS, 1},
              {2, 34, TMM__PLAN_REDUCE, 1},    {2, 34, TMM__PLAN_CLUSTERS, 1},
              {2, 36, TMM__PLAN_WHOLE, 1},     {2, 10, TMM__PLAN_WHOLE, 1},
-             {2, 14, TMM__PLAN_WHOLE, 1},     {2, 15, TMM__PLAN_WHOLE, 1},
-             {2, 16, TMM__PLAN_WHOLE, 1}};
+             {2, 15, TMM__PLAN_WHOLE, 1},     {2, 16, TMM__PLAN_WHOLE, 1}};
 
 /* What is asked for. */
 typedef struct request {
@@ -164,8 +163,9 @@ static void test_tiles(void)
 static __global__ void find_items(tmm__half_job job, int cols, int *times, int across)
 {
     for (int item = threadIdx.x; item < job.items; item += blockDim.x)
-        for (int rank = 0; rank < job.cluster; rank++) {
-            const tmm__half_item at = tmm__half_find(&job, item, rank);
+        for (int rank = 0; rank < job.down; rank++) {
+            const tmm__half_block block = tmm__half_block_of(rank, job.down, job.beside);
+            const tmm__half_item at = tmm__half_find(&job, item, &block);
             if (at.row / 128 * across + at.col / cols < 64 * 64 && at.col / cols < across)
                 atomicAdd(&times[at.row / 128 * across + at.col / cols],
                           (at.steps << 8 * at.product) +
@@ -186,8 +186,9 @@ static void test_items(void)
         const int N = n < 4 ? 100 + 300 * n : 1 + (int)random_below(4000);
         tmm__half_job job;
         memset(&job, 0, sizeof job);
-        job.cluster = N > 128 ? 2 : 1, job.band = 8, job.rows = 128, job.width = cols;
-        const int rows = 128 * job.cluster, across = (N - 1) / cols + 1;
+        job.down = N > 128 ? 2 : 1, job.beside = job.parts = 1, job.band = 8, job.rows = 128,
+        job.width = cols;
+        const int rows = 128 * job.down, across = (N - 1) / cols + 1;
         job.M = job.N = N, job.triangle = n / 2 % 2 ? TMM__UPPER : TMM__LOWER;
         tmm__tiling t = tmm__tile(job.triangle, N, N, rows, cols);
         wrong += tmm__is_stairs(job.triangle, rows, cols) != stairs;
@@ -201,7 +202,7 @@ static void test_items(void)
         job.whole = sliced ? 0 : INT_MAX, job.rest = tiles;
         /* The last ones in slices, a rectangle which must lie within the triangle. */
         tmm__last_tiles last = {0, 0, 0, 0, 0};
-        if (n % 3 && job.cluster == 2 && !stairs) {
+        if (n % 3 && job.down == 2 && !stairs) {
             const int rest = 1 + (int)random_below(40), lower = job.triangle == TMM__LOWER;
             last = tmm__last_of_triangle(&t, job.triangle, N, rows, 8, rest);
             wrong += last.tiles > 0 && last.tiles < rest;
@@ -230,9 +231,9 @@ static void test_items(void)
                 const int in_last = down * 128 >= last.row && down * 128 < last.row + last.rows &&
                                     col * cols >= last.col && col * cols < last.col + last.cols;
                 const int all = sliced ? 3 | 3 << 8 | 4 << 16 | 6 << 24
-                                : n % 3 == 0 || job.cluster == 1 || stairs ? 3 | 3 << 8
-                                : in_last                                  ? 3 | 2 << 16 | 1 << 24
-                                                                           : 3;
+                                : n % 3 == 0 || job.down == 1 || stairs ? 3 | 3 << 8
+                                : in_last                               ? 3 | 2 << 16 | 1 << 24
+                                                                        : 3;
                 wrong += times[down * across + col] != asked * all;
             }
     }

@@ -17,9 +17,9 @@
 /* clang-format off */
 #define RAYT__WORDS(_) \
     _(EDGE) _(FIRST) _(IN_FLIGHT) _(LANE_H) _(LANE_W) _(REGIONS) _(REGIONS_ACROSS) _(REGION_H) \
-    _(REGION_W) _(ROUNDS) _(SMALL) _(WARPS) _(a) _(b) _(block) _(c) _(d) _(depth) _(e) _(g) _(h) \
-    _(half) _(height) _(i) _(k) _(l) _(min) _(n) _(p) _(q) _(r) _(rows) _(s) _(size) _(t) _(tile) \
-    _(w) _(width) _(x) _(y) _(z)
+    _(REGION_W) _(ROUNDS) _(SMALL) _(WARPS) _(a) _(b) _(block) _(c) _(count) _(d) _(depth) _(e) \
+    _(g) _(gamma) _(h) _(half) _(height) _(i) _(k) _(l) _(min) _(n) _(p) _(q) _(r) _(row) _(rows) \
+    _(s) _(size) _(steps) _(t) _(tile) _(w) _(width) _(x) _(y) _(z)
 /* clang-format on */
 #ifdef _MSC_VER
 #define RAYT__PRAGMA(x) __pragma(x)
@@ -45,10 +45,12 @@ RAYT__WORDS(RAYT__PUSH)
 #undef b
 #undef block
 #undef c
+#undef count
 #undef d
 #undef depth
 #undef e
 #undef g
+#undef gamma
 #undef h
 #undef half
 #undef height
@@ -60,9 +62,11 @@ RAYT__WORDS(RAYT__PUSH)
 #undef p
 #undef q
 #undef r
+#undef row
 #undef rows
 #undef s
 #undef size
+#undef steps
 #undef t
 #undef tile
 #undef w
@@ -72,11 +76,16 @@ RAYT__WORDS(RAYT__PUSH)
 #undef z
 #endif
 
-/* -Wconversion finds numbers of elements that become double, which is meant. clang as the host
-   compiler of nvcc sees functions of the device unused, and constants that nvcc has put in. */
+/* -Wconversion finds numbers of elements that become double, which is meant; the others are of taste,
+   and programs that ask for them make errors of them. clang as the host compiler of nvcc sees
+   functions of the device unused, and constants that nvcc has put in. */
 #if RAYT__HOST && defined(__GNUC__)
 #pragma GCC diagnostic push
 #pragma GCC diagnostic ignored "-Wconversion"
+#pragma GCC diagnostic ignored "-Wsign-conversion"
+#pragma GCC diagnostic ignored "-Wdouble-promotion"
+#pragma GCC diagnostic ignored "-Wshadow"
+#pragma GCC diagnostic ignored "-Wcast-qual"
 #ifdef __clang__
 #pragma GCC diagnostic ignored "-Wunused-function"
 #pragma GCC diagnostic ignored "-Wconstant-logical-operand"

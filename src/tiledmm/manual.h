@@ -70,7 +70,7 @@
    and, on devices from sm_80 on:
      TMM_PIPELINED      the same with asynchronous copies, larger blocks of C, and work shared out
                         evenly along k; takes memory for that from a pool of its own (below).
-                        double: TMM_TENSOR where that is fast, else TMM_REGISTER
+                        double, half, bfloat16: TMM_TENSOR where that is fast, else TMM_REGISTER
      TMM_TENSOR         on tensor cores. double: worth it where these are fast for double (sm_80,
                         sm_90, sm_100), elsewhere right but slow. float, with TMM_FLOAT_TENSOR
                         (OPTIONS): operands are split in halves of 16 bits, elements of C for which

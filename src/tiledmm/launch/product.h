@@ -165,7 +165,7 @@ static inline tmm_status tmm__xcheck_k(const tmm__xproduct *p, const tmm__xkerne
    products by multiply-adds faster than tensor cores, whose tiles are larger. */
 static inline int tmm__xfast_competes(const tmm__xproduct *p, const tmm__xkernel *row)
 {
-    const int small = TMM__HALF_TENSOR > 0 && p->K <= 128 && row->value != TMM_PIPELINED;
+    const int small = TMM__HALF_TENSOR > 0 && p->K <= 128;
     return tmm__current_device()->capability >= 80 && (sizeof(TMM_TYPE) >= 4 || small) &&
            tmm__xfits(row->value, p);
 }
@@ -233,6 +233,7 @@ static inline tmm_status tmm__xpack_operands(tmm__xproduct *p, tmm__schedule *s,
 }
 #endif
 
+#if !TMM__HALF_TENSOR
 /* Launches KERNEL PIPELINED, or TENSOR of double, as planned: with KERNEL PACK before it and KERNEL
    REDUCE behind it where the plan has them. */
 static inline tmm_status tmm__xdivided(const tmm__xproduct *given, const tmm__plan *plan)
@@ -278,5 +279,6 @@ static inline tmm_status tmm__xdivided(const tmm__xproduct *given, const tmm__pl
     if (memory.all != NULL) (void)cudaFreeAsync(memory.all, p->stream);
     return status;
 }
+#endif
 #endif
 #endif

@@ -126,6 +126,9 @@
          ? TMM__SECOND(TMM__JOIN(TMM__WORD_16_, TMM_TYPE), 0, 0)          \
          : 0)
 
+/* Is KERNEL PIPELINED made for this type? Double and 16 bits have KERNEL TENSOR in its place. */
+#define TMM__PIPELINES (TMM__FAST && !TMM__IS_DOUBLE && TMM__HALF_TENSOR == 0)
+
 #define TMM__WORD_INT_int , 1
 /* sum += a b. For int by an instruction that the compiler does not look into: else it would
    reorder all sums, which takes time to compile and gains nothing. */

@@ -25,8 +25,8 @@
     KERNEL(TMM_REGISTER_128, "register_128", 128, tmm__xall_taken, tmm__xregister_competes,      \
            tmm__xregister_plan, tmm__xtiles)                                                     \
     KERNEL(TMM_PIPELINED, "pipelined", 64,                                                       \
-           TMM__IF_FAST_NOT_DOUBLE(tmm__xcheck_reach, tmm__xfast_competes, tmm__xpipelined_plan, \
-                                   tmm__xdivided))                                               \
+           TMM__IF_PIPELINED(tmm__xcheck_reach, tmm__xfast_competes, tmm__xpipelined_plan,       \
+                             tmm__xdivided))                                                     \
     KERNEL(TMM_SMALL, "small", 16,                                                               \
            TMM__IF_FAST(tmm__xcheck_k, tmm__xfast_competes, tmm__xsmall_plan, tmm__xsmall))      \
     KERNEL(TMM_SKINNY, "skinny", 16,                                                             \

@@ -15,12 +15,11 @@
 
 /* Value number 1, 2, ... of this pass's instance: (TMM__SMALL_LIST(TMM__VALUE_2) 0) is its
    columns. */
-#define TMM__HEAD(a, ...)                         a
-#define TMM__VALUE_1(pass, name, ...)             TMM__PASS == pass ? TMM__HEAD(__VA_ARGS__, 0):
-#define TMM__VALUE_2(pass, name, a, ...)          TMM__PASS == pass ? TMM__HEAD(__VA_ARGS__, 0):
-#define TMM__VALUE_3(pass, name, a, b, ...)       TMM__PASS == pass ? TMM__HEAD(__VA_ARGS__, 0):
-#define TMM__VALUE_4(pass, name, a, b, c, ...)    TMM__PASS == pass ? TMM__HEAD(__VA_ARGS__, 0):
-#define TMM__VALUE_5(pass, name, a, b, c, d, ...) TMM__PASS == pass ? TMM__HEAD(__VA_ARGS__, 0):
+#define TMM__HEAD(a, ...)                      a
+#define TMM__VALUE_1(pass, name, ...)          TMM__PASS == pass ? TMM__HEAD(__VA_ARGS__, 0):
+#define TMM__VALUE_2(pass, name, a, ...)       TMM__PASS == pass ? TMM__HEAD(__VA_ARGS__, 0):
+#define TMM__VALUE_3(pass, name, a, b, ...)    TMM__PASS == pass ? TMM__HEAD(__VA_ARGS__, 0):
+#define TMM__VALUE_4(pass, name, a, b, c, ...) TMM__PASS == pass ? TMM__HEAD(__VA_ARGS__, 0):
 
 /* The name of this pass's instance: TMM__INSTANCE(gemm_small_, SMALL) is tmm_sgemm_small_16x32 in
    pass 2 of float. Only where both numbers are the same does TMM__SAME_ put a second argument. */

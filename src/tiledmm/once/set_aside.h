@@ -20,7 +20,7 @@
     _(A) _(ACROSS) _(AHEAD) _(ALIGNED_ROWS) _(ALIGNS) _(ALONG) _(ALONG_K) _(ANY) _(AREA) \
     _(AT_ONCE) _(As) _(B) _(BFLOAT16) _(BLOCK) _(BLOCKS_A) _(BLOCKS_B) _(BYTES) _(Bs) _(C) \
     _(CLUSTER) _(COLS) _(COPIES) _(COPY_AT) _(COUNT) _(D) _(DEEP) _(DEPTH) _(DOUBTFUL) \
-    _(DOUBTFUL_SMALL) _(DOWN) _(EDGE) _(END) _(FEWER) _(FEWEST) _(FIRST) _(FLOAT) _(FLUSH) \
+    _(DOUBTFUL_SMALL) _(DOWN) _(EDGE) _(END) _(FEWER) _(FIRST) _(FLOAT) _(FLUSH) \
     _(FOURS) _(GRAIN) _(GROUPS) _(HALF) _(HALVES) _(K) _(K_GROUPS) _(L) _(LANES) _(LAST) _(LDA) \
     _(LDB) _(LDC) _(LDS) _(LINES) _(LINES_A) _(LINES_B) _(LINES_M) _(LINES_N) _(LIST) _(M) \
     _(MATRICES) _(N) _(P) _(PAIRS) _(PART) _(PASSES) _(PASSES_A) _(PIECES) _(PITCH) _(PITCH_A) \
@@ -29,10 +29,10 @@
     _(STAGES_2) _(STAGE_A) _(STEP) _(STEPS) _(STILL) _(STORED) _(STORED_ROWS) _(STRIDE) _(SUMS) \
     _(SWIZZLE_128B) _(S_COPIES) _(THREADS) _(THROUGH) _(TILE) _(TILE_COLS) _(TILE_M) _(TILE_N) \
     _(TN) _(UNIT) _(UNROLL) _(VECTOR) _(VECTORS) _(WARPS) _(WARPS_ACROSS) _(WIDE) _(WIDE_PASSES) \
-    _(WIDTH) _(X) _(a) _(alpha) _(b) _(beta) _(bias) _(block) _(c) _(cols) _(d) _(depth) _(e) _(g) \
-    _(h) _(half) _(i) _(j) _(k) _(l) _(lda) _(ldb) _(ldc) _(m) _(max) _(min) _(n) _(near) _(o) _(p) \
-    _(q) _(r) _(rows) _(s) _(size) _(small) _(t) _(threads) _(tile) _(u) _(v) _(w) _(width) _(x) \
-    _(y) _(z)
+    _(WIDTH) _(X) _(a) _(alpha) _(b) _(batch) _(beta) _(bias) _(block) _(c) _(col) _(cols) \
+    _(count) _(d) _(depth) _(e) _(g) _(gamma) _(h) _(half) _(i) _(j) _(k) _(l) _(lda) _(ldb) \
+    _(ldc) _(m) _(max) _(min) _(n) _(near) _(o) _(p) _(q) _(r) _(row) _(rows) _(s) _(size) \
+    _(small) _(steps) _(t) _(threads) _(tile) _(u) _(v) _(w) _(width) _(x) _(y) _(z)
 /* clang-format on */
 #ifdef _MSC_VER
 #define TMM__PRAGMA(x) __pragma(x)
@@ -75,7 +75,6 @@ TMM__WORDS(TMM__PUSH)
 #undef EDGE
 #undef END
 #undef FEWER
-#undef FEWEST
 #undef FIRST
 #undef FLOAT
 #undef FLUSH
@@ -159,15 +158,19 @@ TMM__WORDS(TMM__PUSH)
 #undef a
 #undef alpha
 #undef b
+#undef batch
 #undef beta
 #undef bias
 #undef block
 #undef c
+#undef col
 #undef cols
+#undef count
 #undef d
 #undef depth
 #undef e
 #undef g
+#undef gamma
 #undef h
 #undef half
 #undef i
@@ -186,10 +189,12 @@ TMM__WORDS(TMM__PUSH)
 #undef p
 #undef q
 #undef r
+#undef row
 #undef rows
 #undef s
 #undef size
 #undef small
+#undef steps
 #undef t
 #undef threads
 #undef tile
@@ -202,11 +207,16 @@ TMM__WORDS(TMM__PUSH)
 #undef z
 #endif
 
-/* -Wconversion finds numbers of elements that become double, which is meant. clang as the host
-   compiler of nvcc sees functions of the device unused, and constants that nvcc has put in. */
+/* -Wconversion finds numbers of elements that become double, which is meant; the others are of taste,
+   and programs that ask for them make errors of them. clang as the host compiler of nvcc sees
+   functions of the device unused, and constants that nvcc has put in. */
 #if TMM__HOST && defined(__GNUC__)
 #pragma GCC diagnostic push
 #pragma GCC diagnostic ignored "-Wconversion"
+#pragma GCC diagnostic ignored "-Wsign-conversion"
+#pragma GCC diagnostic ignored "-Wdouble-promotion"
+#pragma GCC diagnostic ignored "-Wshadow"
+#pragma GCC diagnostic ignored "-Wcast-qual"
 #ifdef __clang__
 #pragma GCC diagnostic ignored "-Wunused-function"
 #pragma GCC diagnostic ignored "-Wconstant-logical-operand"

@@ -177,6 +177,7 @@ typedef struct tmm__costs { /* in clocks, if nothing else is said */
         double power;      /* part by which a launch takes longer, were all of L2 busy, */
         double power_from; /* beyond so many nanoseconds */
         double latency;    /* clocks until memory has sent what a block without others waits for */
+        double ahead;      /* of a large tile beside its k, where a block has tile after tile */
     } tensor;
     struct { /* KERNEL NARROW. */
         /* A step of a tile, of two on a multiprocessor: Q along k, and along the lines; 3 and 4
@@ -223,14 +224,21 @@ typedef struct tmm__costs { /* in clocks, if nothing else is said */
         double power;    /* as for TENSOR of double, where tensor cores are the limit */
     } thin;
     /* KERNEL TENSOR HALF by mma.sync; by wgmma: once, 64 k, a tile, one of partial sums, `odd` of a tile;
-       part of 64 k that few blocks save. */
+       part of 64 k that few blocks save. half_parts: parts of k that a cluster adds, once, and a sum that is sent; a
+       launch behind KERNEL ALIGN, more than alone. */
     tmm__block_costs half[TMM__TUNED_HALF];
     double half_wgmma[TMM__TUNED_HALF][6];
+    double half_parts[3];
     /* KERNEL THIN HALF, in nanoseconds, and what all of 16 bits have: kernels/tensor_half/costs.h. */
     struct {
         double tile[3], step[4], latency[2], cluster[2], memory[2], asked[3], l2[2];
-        double align[3], sum[2], host, apart[3], late, words[2];
+        double align[3], sum[2], host, apart[3], late, words[2], direct;
     } half_thin;
+    /* KERNEL TINY HALF: once, 32 k, and more for an operand by 2 bytes; a tile; 16 k of an operand by 8, 4 and 2
+       bytes, and more of these as far as they exist; 4 rows of C by elements, or as many lanes; times that memory takes. */
+    struct {
+        double first, deep, late, tile, load[4], rows, memory;
+    } half_tiny;
     /* KERNEL TENSOR INT8. The device chooses by the first five, in products of bytes by one
        modulus; TMM_AUTO by the last four. `slow` is predicted: fp64_slow and each_slow where FP64
        has 1/64 of the rate of FP32, rate_slow by mma.sync. */
@@ -428,6 +436,7 @@ static const tmm__costs tmm__measured = {
         0.17,  /* power */
         2e5,   /* power_from */
         1900,  /* latency */
+        7000,  /* ahead */
     },
     {
         /* narrow */
@@ -527,10 +536,11 @@ static const tmm__costs tmm__measured = {
     },
     {
         /* half by wgmma */
-        {3640, 1330, 3870, 9060, 9250, 0.198},
-        {4890, 799, 1920, 2960, 4470, 0.473},
-        {4230, 1040, 3200, 4960, 8440, 0.277},
+        {1070, 1110, 3870, 9060, 9250, 0.115},
+        {1640, 613, 1920, 2960, 4470, 0.104},
+        {1660, 871, 3200, 4960, 8440, 0.115},
     },
+    {875, 0.248, 1500}, /* half parts */
     {
         /* half thin */
         {34.7, 2200, 37.6},         /* tile */
@@ -539,14 +549,17 @@ static const tmm__costs tmm__measured = {
         {1520, 18},                 /* cluster */
         {1200, 600},                /* memory */
         {962000, 293000, 0.0393},   /* asked */
-        {15000, 2.81},              /* l2 */
+        {15000, 2.46},              /* l2 */
         {2880, 0.000166, 0.000476}, /* align */
         {4020, 0.000282},           /* sum */
         6760,                       /* host */
         {1.9, 2.68, 0.327},         /* apart */
         1.06,                       /* late */
         {0.034, 0.041},             /* words */
+        1.4,                        /* direct: clocks of KERNEL DIRECT, times those of float */
     },
+    /* half tiny */
+    {869, 1270, 558, 97.7, {42, 50.6, 47.2, 69.2}, 23.2, 1.15},
     {
         /* int8 */
         26,      /* fp64 */

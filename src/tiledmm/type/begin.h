@@ -64,10 +64,10 @@
 #else
 #define TMM__IF_FLOAT_FAST(...) TMM__LEFT_OUT
 #endif
-#if TMM__FAST && !TMM__IS_DOUBLE /* of double it is a name for others: see tmm__xstands_for */
-#define TMM__IF_FAST_NOT_DOUBLE(...) __VA_ARGS__
+#if TMM__PIPELINES /* else it is a name for others: see tmm__xstands_for */
+#define TMM__IF_PIPELINED(...) __VA_ARGS__
 #else
-#define TMM__IF_FAST_NOT_DOUBLE(...) TMM__LEFT_OUT
+#define TMM__IF_PIPELINED(...) TMM__LEFT_OUT
 #endif
 #if TMM__FLOAT_TENSOR || TMM__IS_DOUBLE || TMM__HALF_TENSOR
 #define TMM__IF_TENSOR(...) __VA_ARGS__

@@ -71,9 +71,15 @@ static inline tmm_kernel tmm__xstands_for(tmm_kernel kernel, const tmm__xproduct
     if (kernel == TMM_SKINNY && !TMM__IS_FLOAT && tmm__xskinny_fits(p)) kernel = TMM_DIRECT;
     if (kernel == TMM_NARROW && !tmm__xnarrow_fits(p, batch)) kernel = TMM_PIPELINED;
     /* KERNEL TENSOR of double has such a pipeline, too, and the same chains of multiply-adds. Where
-       it does not pay, units of double bound every kernel. */
-    if (kernel == TMM_PIPELINED && TMM__IS_DOUBLE)
-        kernel = tmm__xtensor_pays() && tmm__xfits(TMM_TENSOR, p) ? TMM_TENSOR : TMM_REGISTER;
+       it does not pay, units of double bound every kernel. Of 16 bits it has the pipeline. */
+    if (kernel == TMM_PIPELINED && !TMM__PIPELINES) {
+#if TMM__HALF_TENSOR
+        const int pays = tmm__xtensor_competes(p, tmm__xrow(TMM_TENSOR));
+#else
+        const int pays = tmm__xtensor_pays() && tmm__xfits(TMM_TENSOR, p);
+#endif
+        kernel = pays ? TMM_TENSOR : TMM_REGISTER;
+    }
 #endif
     if (!TMM__ALL_TILES && kernel == TMM_REGISTER_64) kernel = TMM_REGISTER;
     if (!TMM__ALL_TILES && !TMM__ONE_TILE && kernel >= TMM_SHARED_8 && kernel <= TMM_SHARED_32)

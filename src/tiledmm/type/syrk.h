@@ -6,7 +6,7 @@ static inline int tmm__xhas_triangles(tmm_kernel kernel)
 {
     const int tensor = TMM__IS_DOUBLE || TMM__HALF_TENSOR != 0;
     return TMM__FAST &&
-           ((kernel == TMM_PIPELINED && !TMM__IS_DOUBLE) || (kernel == TMM_TENSOR && tensor));
+           ((kernel == TMM_PIPELINED && TMM__PIPELINES) || (kernel == TMM_TENSOR && tensor));
 }
 
 /* Square matrices in memory, one for each product of a batch. */
@@ -140,8 +140,13 @@ static inline int tmm__xsyrk_whole(const tmm__xproduct *p, long long batch)
     all.triangle = 0;
     const tmm__plan half = *tmm__xknown_plan(TMM_TENSOR, p, batch);
     const tmm__plan *whole = tmm__xknown_plan(TMM_TENSOR, &all, batch);
+    /* Of parts of k in clusters by 128 x 128 or more each block adds its own first: of two that is all the same. */
+    const int alike = whole->cut == TMM__PLAN_WHOLE || whole->cut == TMM__PLAN_REDUCE ||
+                      (whole->cut == TMM__PLAN_CLUSTERS && whole->slices == 2);
+    const int thin = whole->instance >= (int)TMM__HALF_THIN_FIRST;
     return (TMM_SUM)p->beta == 0 && whole->instance >= (int)TMM__HALF_WGMMA_FIRST &&
-           whole->cut != TMM__PLAN_LAST_ROUND && whole->time < half.time + mirror;
+           whole->instance != (int)TMM__HALF_TINY && (alike || thin) &&
+           whole->time < half.time + mirror;
 #else
     (void)p, (void)batch;
     return 0;

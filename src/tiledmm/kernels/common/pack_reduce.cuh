@@ -1,7 +1,7 @@
 /* src/tiledmm/kernels/common/pack_reduce.cuh. What goes before and after KERNEL PIPELINED and TENSOR:
    packing operands, adding up partial tiles.
    Uses: store.cuh, streamk.cuh, once/. Used by: launch/product.h. */
-#if defined(TMM__PASS) && TMM__EMIT_TYPE && TMM__FAST
+#if defined(TMM__PASS) && TMM__EMIT_TYPE && TMM__FAST && !TMM__HALF_TENSOR
 #if TMM__IS_FLOAT || TMM__IS_DOUBLE
 /* KERNEL PACK. Copies op(A) to [k][row] and op(B) to [k][column], the form that is copied best to
    shared memory later, with zeros up to `pitch` lines. blockIdx.z: 0 for A, 1 for B. A block of

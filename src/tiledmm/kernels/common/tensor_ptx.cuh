@@ -62,6 +62,16 @@ TMM__DEVICE void tmm__barrier_wait(unsigned barrier, unsigned parity)
     } while (!done);
 }
 
+/* Is this the one thread of a whole warp that shall copy (PTX ISA 9.7, "elect.sync")? Of a thread found by its
+   number ptxas does not know that it is alone: it puts each bulk copy into a loop over lanes. */
+TMM__DEVICE bool tmm__elected(void)
+{
+    unsigned elected;
+    asm volatile("{\n.reg .pred p;\nelect.sync _|p, 0xffffffff;\nselp.u32 %0, 1, 0, p;\n}"
+                 : "=r"(elected));
+    return elected != 0;
+}
+
 /* Copies bytes, a multiple of 16, to shared memory; the barrier counts them (PTX ISA 9.7,
    "cp.async.bulk"). */
 TMM__DEVICE void tmm__copy_bulk(unsigned shared, const void *global, unsigned bytes,

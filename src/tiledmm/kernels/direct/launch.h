@@ -63,6 +63,9 @@ static inline double tmm__xdirect_guess(tmm__plan *c, const tmm__xproduct *p, co
     const tmm__device *device = tmm__current_device();
     const double rate = tmm__rate(device->capability, load->family, load->type);
     clocks = fmax(clocks, load->blocks * K / (rate * load->processors));
+#if TMM__HALF_TENSOR
+    clocks *= tmm__tuned()->half_thin.direct;
+#endif
     /* Groups that share a row of A have fewer bytes of it under way. */
     double memory = tmm__memory_time(load) * (1 + t->share * (p->M > p->N ? cols - 1 : 0));
     if (load->bytes > device->gpu.l2_bytes)

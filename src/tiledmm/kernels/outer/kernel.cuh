@@ -74,7 +74,8 @@ TMM__DEVICE void tmm__outer_copy(TMM_TYPE *panel, int ld, int lines, const TMM_T
         return;
     }
     /* Single elements where copies are not asynchronous: vectors would take too many registers. */
-    const bool vector = TMM__STAGES(3) > 2 && ((size_t)x | k_stride * SIZE) % (WIDE * SIZE) == 0;
+    const bool vector = TMM__STAGES(3) > 2 && lines_left % WIDE == 0 &&
+                        ((size_t)x | k_stride * SIZE) % (WIDE * SIZE) == 0;
     /* Lanes lie side by side along the lines: 32, or as many as there are vectors. */
     const int across = vector ? lines / WIDE : 32, across_log2 = 31 - __clz(across);
     const int step = (int)(threads >> across_log2), side = (int)(thread & (across - 1));
@@ -83,13 +84,12 @@ TMM__DEVICE void tmm__outer_copy(TMM_TYPE *panel, int ld, int lines, const TMM_T
     panel += k * ld;
     k_left -= k;
     if (vector) {
-        int left = lines_left - side * WIDE;
-        left = (left < 0 ? 0 : left > WIDE ? (int)WIDE : left) * (int)SIZE;
+        const bool exists = side * WIDE < lines_left;
         x += side * WIDE;
         panel += side * WIDE;
 #pragma unroll 1
         for (; k < depth; k += step) {
-            tmm__copy_zfill(panel, x, WIDE * SIZE, k_left > 0 ? left : 0);
+            tmm__copy_async(panel, x, WIDE * SIZE, exists && k_left > 0);
             x += step * k_stride;
             panel += step * ld;
             k_left -= step;

@@ -1,6 +1,6 @@
 /* src/tiledmm/kernels/pipelined/copy.cuh. Asynchronous copies of KERNEL PIPELINED to shared memory.
    Uses: sizes.h, once/. Used by: kernel.cuh. */
-#if defined(TMM__PASS) && TMM__EMIT_TYPE && TMM__FAST && !TMM__IS_DOUBLE
+#if defined(TMM__PASS) && TMM__EMIT_TYPE && TMM__PIPELINES
 /* In the functions below `rows`, the rows of C that a thread owns, is a constant: 8 in the instance for
    any operands, 16 in others, which copy vectors alone.
 

@@ -135,7 +135,7 @@ TMM__DEVICE void tmm__xpipelined_fragment(int thread, bool is_128x64, int *row0,
 #endif
 
 #ifdef TMM__PASS
-#if TMM__FAST && !TMM__IS_DOUBLE && (TMM__PIPELINED_LIST(TMM__IN_PASS) 0)
+#if TMM__PIPELINES && (TMM__PIPELINED_LIST(TMM__IN_PASS) 0)
 static_assert((TMM__PIPELINED_ROWS) == 8 || ((TMM__PIPELINED_ROWS) == 16 && TMM__IS_FLOAT),
               "TMM__PIPELINED_LIST: a thread has 8 rows, or 16 of float: copies, launchers and "
               "KERNEL REDUCE know these tiles");

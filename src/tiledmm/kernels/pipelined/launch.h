@@ -1,6 +1,6 @@
 /* src/tiledmm/kernels/pipelined/launch.h. LAUNCHER of KERNEL PIPELINED.
    Uses: kernels/common/store.cuh, kernels/pipelined/, launch/, once/. Used by: once/kernels.h. */
-#if defined(TMM_NAME) && !defined(TMM__PASS) && TMM__HOST && TMM__FAST && !TMM__IS_DOUBLE
+#if defined(TMM_NAME) && !defined(TMM__PASS) && TMM__HOST && TMM__PIPELINES
 #define TMM__CHECK(pass, name, blocks, rows) 1 ? (rows):
 static_assert((TMM__PIPELINED_LIST(TMM__CHECK) 0) == 8,
               "TMM__PIPELINED_LIST: the first instance must be _any, with 8 rows");

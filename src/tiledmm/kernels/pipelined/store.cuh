@@ -9,7 +9,7 @@
 #endif
 #endif
 
-#if defined(TMM__PASS) && TMM__EMIT_TYPE && TMM__FAST && !TMM__IS_DOUBLE
+#if defined(TMM__PASS) && TMM__EMIT_TYPE && TMM__PIPELINES
 /* A thread has rows x 8 sums, `rows` being a constant, 8 or 16. They go in vectors of four. Vector stores tie
    four sums to four registers in this order. Swapped in pairs, a sum never lies in the register
    bank of the element of B that is multiplied into it. */

@@ -103,9 +103,8 @@ TMM__DEVICE void tmm__skinny_copy_L(TMM_TYPE *stage, const int *to, const TMM_TY
         int valid = tmm__skinny_along_k                    ? k_left - (k0 + n / TMM__SKINNY_COPIES)
                     : k0 + n * tmm__skinny_k_step < k_left ? lines_left - line0
                                                            : 0;
-        if (wide) {
-            int size = valid < 0 ? 0 : valid > WIDE ? WIDE : valid;
-            tmm__copy_zfill(place, from[n], BYTES, size * (int)sizeof(TMM_TYPE));
+        if (wide && (valid <= 0 || valid >= WIDE)) {
+            tmm__copy_async(place, from[n], BYTES, valid > 0);
         } else {
 #pragma unroll
             for (int v = 0; v < WIDE; v++)
@@ -253,8 +252,9 @@ TMM_KERNEL void __launch_bounds__(256, 2)
     /* Which vectors of L this thread copies: vector 0 has line line0 and k k0. Its elements lie
        `apart` from each other, along k or along the lines. */
     bool wide = ((size_t)L | (ALONG_K ? line_strideL : k_strideL) * sizeof(TMM_TYPE)) %
-                    alignof(tmm__xvector) ==
-                0;
+                        alignof(tmm__xvector) ==
+                    0 &&
+                (ALONG_K || lines_left % WIDE == 0);
     int line0, k0, apart;
     if (ALONG_K) {
         line0 = warp * ((int)LINES / TMM__SKINNY_WARPS) + lane / LANES;

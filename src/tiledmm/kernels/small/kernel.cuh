@@ -80,8 +80,9 @@ typedef struct alignas(sizeof(TMM_SUM) * TMM__SMALL_WIDTH < 16 ? sizeof(TMM_SUM)
    tile[k][line] with rows of ld. x and tile are this lane's first places. `step` leads from one of
    its copies to the next in memory. `full`: all of it exists; otherwise lines_left and k_left count
    what exists from the first place on, and the rest is filled with zeros. A lane copies
-     VECTORS      wide copies along the lines, where they are contiguous and aligned. Of doubles they
-                  go through L1: where one operand is thin, all warps ask for its few lines at once
+     VECTORS      wide copies along the lines, where they are contiguous, aligned and whole. Of doubles
+                  they go through L1: where one operand is thin, all warps ask for its few lines at
+                  once
      ALONG_K      single elements, 8 lanes along k and 4 below each other: transposed
      ALONG_LINES  single elements, 16 lanes along the lines and 2 along k */
 TMM__DEVICE void tmm__small_copy(TMM_TYPE *tile, int ld, int lines, const TMM_TYPE *x,
@@ -89,16 +90,14 @@ TMM__DEVICE void tmm__small_copy(TMM_TYPE *tile, int ld, int lines, const TMM_TY
 {
     if (mode == TMM__VECTORS) {
         int across = lines / TMM__WIDE;
-        int size = lines_left < 0 ? 0 : lines_left > TMM__WIDE ? TMM__WIDE : lines_left;
 #pragma unroll
         for (int i = 0; i < 8 * across / 32; i++) {
             int k = i * 32 / across;
-            int valid = full ? TMM__WIDE : k < k_left ? size : 0;
+            bool exists = full || (k < k_left && lines_left > 0);
             if (sizeof(TMM_TYPE) == 8)
-                tmm__copy_near(&tile[k * ld], x, valid * (int)sizeof(TMM_TYPE), true);
+                tmm__copy_near(&tile[k * ld], x, exists ? 16 : 0, true);
             else
-                tmm__copy_zfill(&tile[k * ld], x, TMM__WIDE * sizeof(TMM_TYPE),
-                                valid * (int)sizeof(TMM_TYPE));
+                tmm__copy_async(&tile[k * ld], x, TMM__WIDE * sizeof(TMM_TYPE), exists);
             x += step;
         }
     } else if (mode == TMM__ALONG_K) {
@@ -256,8 +255,8 @@ TMM_KERNEL void __launch_bounds__(256, tmm__small_blocks)
     long long k_left = K - first * 8ll;
     bool full = rows_left == ROWS && cols_left == COLS;
     /* See tmm__small_copy: how this lane copies, its first places, and its steps. */
-    bool alignedA = ((size_t)A | csA * SIZE) % (WIDE * (int)SIZE) == 0;
-    bool alignedB = ((size_t)B | rsB * SIZE) % (WIDE * (int)SIZE) == 0;
+    bool alignedA = rows_left % WIDE == 0 && ((size_t)A | csA * SIZE) % (WIDE * (int)SIZE) == 0;
+    bool alignedB = cols_left % WIDE == 0 && ((size_t)B | rsB * SIZE) % (WIDE * (int)SIZE) == 0;
     int modeA = csA == 1 ? TMM__ALONG_K : alignedA ? TMM__VECTORS : TMM__ALONG_LINES;
     int modeB = rsB == 1 ? TMM__ALONG_K : alignedB ? TMM__VECTORS : TMM__ALONG_LINES;
     int kA = lane / 16, lineA = lane % 16, kB = lane / 16, lineB = lane % 16;

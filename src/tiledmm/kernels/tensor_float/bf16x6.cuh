@@ -38,7 +38,7 @@ enum { TMM__BF16_TERMS_A = 0x001102, TMM__BF16_TERMS_B = 0x010120 };
 
 #if TMM__WGMMA
 /* c = the products of a window, whose stage is at `address` in shared memory; enqueued. */
-static __device__ __forceinline__ void tmm__bf16_multiply(float *c, unsigned address, int half)
+TMM__DEVICE void tmm__bf16_multiply(float *c, unsigned address, int half)
 {
     TMM__WGMMA_BEGIN();
 #pragma unroll
@@ -55,8 +55,7 @@ static __device__ __forceinline__ void tmm__bf16_multiply(float *c, unsigned add
 }
 #else
 /* total += the products of the window in `stage`. */
-static __device__ __forceinline__ void tmm__bf16_multiply(float *total, const unsigned char *stage,
-                                                          int thread)
+TMM__DEVICE void tmm__bf16_multiply(float *total, const unsigned char *stage, int thread)
 {
     int lane = thread % 32, row_a = thread / 32 * 16 + lane % 16, chunk_a = lane / 16;
     int row_b = lane % 8 + lane / 16 * 8, chunk_b = lane / 8 % 2;
@@ -93,9 +92,8 @@ static __device__ __forceinline__ void tmm__bf16_multiply(float *total, const un
 #endif
 
 /* The sums of a thread go to the threads of recheck_tile that store them. */
-static __device__ __forceinline__ void tmm__bf16_hand_over(unsigned char *stages, int thread,
-                                                           bool named, const float *total,
-                                                           float (*sum)[8])
+TMM__DEVICE void tmm__bf16_hand_over(unsigned char *stages, int thread, bool named,
+                                     const float *total, float (*sum)[8])
 {
     enum { PITCH = TMM__BF16_PITCH };
     float *tile = (float *)stages;
@@ -115,10 +113,8 @@ static __device__ __forceinline__ void tmm__bf16_hand_over(unsigned char *stages
 }
 
 /* The sums of the region, described above. False: some x3 is not exact. */
-static __device__ __forceinline__ bool tmm__recheck_bf16x6(const tmm__float_job *job,
-                                                           tmm__region *region,
-                                                           unsigned char *stages, int thread,
-                                                           bool named, float (*sum)[8])
+TMM__DEVICE bool tmm__recheck_bf16x6(const tmm__float_job *job, tmm__region *region,
+                                     unsigned char *stages, int thread, bool named, float (*sum)[8])
 {
     const int K = (int)job->K, half = thread / 128;
     /* Of A and B: this thread's first chunk in memory, and the distance of the second; elements

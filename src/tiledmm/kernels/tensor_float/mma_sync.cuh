@@ -58,9 +58,8 @@ typedef struct tmm__mma_copies {
 } tmm__mma_copies;
 
 /* Begins to copy a stage, if there is one, and steps on. */
-static __device__ __forceinline__ void tmm__mma_copy(tmm__mma_copies *next,
-                                                     const tmm__float_job *job,
-                                                     unsigned char *memory)
+TMM__DEVICE void tmm__mma_copy(tmm__mma_copies *next, const tmm__float_job *job,
+                               unsigned char *memory)
 {
     enum { EDGE = TMM__MMA_EDGE, STAGE = TMM__MMA_STAGE, COPIES = STAGE / 4096 };
     const tmm__fp16_operand *a = &job->a, *b = &job->b;
@@ -97,9 +96,8 @@ static __device__ __forceinline__ void tmm__mma_copy(tmm__mma_copies *next,
 
 /* Scales and stores a warp's part of tile number `tile`, but for rejected and doubtful elements,
    and leaves the bits of these. Returns whether this thread has doubtful ones. */
-static __device__ __forceinline__ bool tmm__mma_store(const tmm__float_job *job, int tile,
-                                                      int warp_row, int warp_col,
-                                                      float (*sum)[TMM__MMA_PARTS][4])
+TMM__DEVICE bool tmm__mma_store(const tmm__float_job *job, int tile, int warp_row, int warp_col,
+                                float (*sum)[TMM__MMA_PARTS][4])
 {
     enum { DOWN = TMM__MMA_PARTS, COLS = TMM__MMA_PARTS };
     const long long M = job->M, N = job->N;
@@ -168,8 +166,7 @@ static __device__ __forceinline__ bool tmm__mma_store(const tmm__float_job *job,
 
 /* Behind all tiles: are there rejected elements, for the least and largest scales of A and B? Are
    there `doubtful` ones of any thread? Then they are computed again. */
-static __device__ __forceinline__ void tmm__mma_recheck(const tmm__float_job *job,
-                                                        unsigned char *memory, bool doubtful)
+TMM__DEVICE void tmm__mma_recheck(const tmm__float_job *job, unsigned char *memory, bool doubtful)
 {
     int thread = threadIdx.x;
     unsigned *scales = (unsigned *)memory; /* A: least, largest; B: likewise; doubtful */

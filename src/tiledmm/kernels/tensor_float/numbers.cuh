@@ -3,7 +3,7 @@
    Uses: kernels/common/tensor_ptx.cuh, types.cuh, once/. Used by: kernels/tensor_float/. */
 #if defined(TMM__PASS) && TMM__EMIT_TYPE && TMM__FLOAT_TENSOR && !defined(TMM__FLOAT_ONCE)
 /* The bits of the FP16 nearest to x, ties to even, as cvt.rn.f16.f32 gives them. */
-static __device__ __forceinline__ unsigned tmm__to_half(float x)
+TMM__DEVICE unsigned tmm__to_half(float x)
 {
     unsigned bits = tmm__float_bits(x), size = bits & 0x7fffffffu, sign = bits >> 16 & 0x8000u;
     if (size > 0x7f800000u) return sign | 0x7e00u;
@@ -13,7 +13,7 @@ static __device__ __forceinline__ unsigned tmm__to_half(float x)
     return sign | (size - 0x38000000u + 0xfffu + (size >> 13 & 1)) >> 13;
 }
 
-static __device__ __forceinline__ float tmm__load_half(const unsigned char *at)
+TMM__DEVICE float tmm__load_half(const unsigned char *at)
 {
     return tmm__from_half(*(const unsigned short *)at);
 }
@@ -21,7 +21,7 @@ static __device__ __forceinline__ float tmm__load_half(const unsigned char *at)
 /* Three BF16 terms of each of two neighbours, x = x1 + x2 + x3; x goes to the lower 16 bits. The
    upper 16 bits of a float are a BF16, cut towards zero. Of what is returned the lower 16 bits are
    0 if the terms are exact, which they are where x is 0 or |x| at least 2^-110. */
-static __device__ __forceinline__ unsigned tmm__bf16_triple(float x, float y, unsigned *terms)
+TMM__DEVICE unsigned tmm__bf16_triple(float x, float y, unsigned *terms)
 {
     unsigned bits_x = tmm__float_bits(x), bits_y = tmm__float_bits(y);
 #pragma unroll
@@ -39,7 +39,7 @@ static __device__ __forceinline__ unsigned tmm__bf16_triple(float x, float y, un
 }
 
 /* hi and lo of two neighbours; x goes to the lower 16 bits. */
-static __device__ __forceinline__ void tmm__fp16_pair(float x, float y, unsigned *hi, unsigned *lo)
+TMM__DEVICE void tmm__fp16_pair(float x, float y, unsigned *hi, unsigned *lo)
 {
     const float factor = (float)(1 << TMM__LO_SHIFT);
 #if defined(__CUDA_ARCH__) && __CUDA_ARCH__ >= 800
@@ -63,7 +63,7 @@ static __device__ __forceinline__ void tmm__fp16_pair(float x, float y, unsigned
 
 /* The scale of a line as the exponent of a float, by the bits of its largest magnitude: that is then
    in [2^14, 2^15), with 2^126 at most. A line of zeros, or one that is not finite, has scale 1. */
-static __device__ __forceinline__ unsigned tmm__scale_exponent(unsigned most)
+TMM__DEVICE unsigned tmm__scale_exponent(unsigned most)
 {
     unsigned exponent = 268 - (most >> 23);
     if (exponent > 253) exponent = 253;
@@ -71,7 +71,7 @@ static __device__ __forceinline__ unsigned tmm__scale_exponent(unsigned most)
 }
 
 /* Whether 8 elements of a line, from a multiple of 8 on, can be loaded by vectors of 16 bytes. */
-static __device__ __forceinline__ bool tmm__vector_loads(const tmm__lines *from)
+TMM__DEVICE bool tmm__vector_loads(const tmm__lines *from)
 {
     return from->k_stride == 1 && (size_t)from->X % 16 == 0 && from->line_stride % 4 == 0 &&
            from->product_stride % 4 == 0;
@@ -79,8 +79,7 @@ static __device__ __forceinline__ bool tmm__vector_loads(const tmm__lines *from)
 
 /* 8 elements from x on, `stride` apart, of which `left` exist; zeros for the others. `vectors`: see
    tmm__vector_loads. */
-static __device__ __forceinline__ void tmm__load8(float *x8, const float *x, long long stride,
-                                                  int left, bool vectors)
+TMM__DEVICE void tmm__load8(float *x8, const float *x, long long stride, int left, bool vectors)
 {
     if (vectors && left >= 8) {
         float4 first = *(const float4 *)x, second = *(const float4 *)(x + 4);
@@ -97,8 +96,8 @@ static __device__ __forceinline__ void tmm__load8(float *x8, const float *x, lon
 }
 
 /* The same by the fewest instructions for addresses, for a loop that is bound by issue. */
-static __device__ __forceinline__ void tmm__load_chunk(float *x8, const float *x, long long stride,
-                                                       int left, bool vectors)
+TMM__DEVICE void tmm__load_chunk(float *x8, const float *x, long long stride, int left,
+                                 bool vectors)
 {
     if (vectors || left < 8) {
         tmm__load8(x8, x, stride, left, vectors);
@@ -117,14 +116,13 @@ static __device__ __forceinline__ void tmm__load_chunk(float *x8, const float *x
 
 /* Whether an element of C is rejected: `p` is the product of the scales of its row and column, and
    [scale_min, scale_max] what its magnitude may be. */
-static __device__ __forceinline__ bool tmm__is_rejected(float p, float scale_min, float scale_max)
+TMM__DEVICE bool tmm__is_rejected(float p, float scale_min, float scale_max)
 {
     return !((fabsf(p) >= scale_min) & (fabsf(p) <= scale_max)); /* no branch */
 }
 
 /* Whether an element of C is doubtful: a line is wide, and `sum`, before scaling, is small. */
-static __device__ __forceinline__ bool tmm__is_doubtful(float row_scale, float col_scale, float sum,
-                                                        float doubt_below)
+TMM__DEVICE bool tmm__is_doubtful(float row_scale, float col_scale, float sum, float doubt_below)
 {
     return ((row_scale < 0) | (col_scale < 0)) & !(fabsf(sum) >= doubt_below);
 }
@@ -133,21 +131,20 @@ static __device__ __forceinline__ bool tmm__is_doubtful(float row_scale, float c
    = t in a fragment of C. Its bits 0 to 3 are columns 2 t, 2 t + 1, 2 t + 8, 2 t + 9. A warp writes
    all of its words if one of its lines is wide, else none. The same block reads a word if its row
    is wide, or one of its 16 columns. */
-static __device__ __forceinline__ unsigned *tmm__doubt_word(const tmm__float_job *job, int product,
-                                                            int row, int col)
+TMM__DEVICE unsigned *tmm__doubt_word(const tmm__float_job *job, int product, int row, int col)
 {
     return job->doubt + (product * job->M + row) * job->doubt_pitch + col / 16;
 }
 
 /* The bit of a column. */
-static __device__ __forceinline__ int tmm__doubt_bit(int col)
+TMM__DEVICE int tmm__doubt_bit(int col)
 {
     return col % 8 / 2 * 8 + col % 16 / 8 * 2 + col % 2;
 }
 
 /* Where the chunk of hi of a line lies, in bytes, k being a multiple of 8. That of lo is at ^
    64. */
-static __device__ __forceinline__ size_t tmm__chunk_at(const tmm__fp16_operand *x, int line, int k)
+TMM__DEVICE size_t tmm__chunk_at(const tmm__fp16_operand *x, int line, int k)
 {
     size_t block = (size_t)(k / 32) * x->line_blocks + line / 64;
     return block * TMM__BLOCK_BYTES + line % 64 * 128 + (((k / 8 % 4) ^ line % 8) * 16);
@@ -156,8 +153,7 @@ static __device__ __forceinline__ size_t tmm__chunk_at(const tmm__fp16_operand *
 /* Whether a quarter has so few doubtful elements that threads compute one each. For K = 4096 that
    takes a block some 3 microseconds an element. A tile of 64 x 64 by FP32 takes 280, one of 128 x
    128 by BF16x6 220. */
-static __device__ __forceinline__ bool tmm__is_sparse(const tmm__region *region, int quarter,
-                                                      bool bf16x6)
+TMM__DEVICE bool tmm__is_sparse(const tmm__region *region, int quarter, bool bf16x6)
 {
     const unsigned *doubtful = region->doubtful;
     if (bf16x6) return doubtful[0] + doubtful[1] + doubtful[2] + doubtful[3] <= TMM__SPARSE_BF16X6;

@@ -5,7 +5,7 @@
 #if TMM__WGMMA
 /* Waits for all groups but the last `pending`, 0 or 1. The `count` sums are then as wgmma has left
    them; before that the compiler must not touch them. */
-static __device__ __forceinline__ void tmm__wgmma_wait(float *c, int count, int pending)
+TMM__DEVICE void tmm__wgmma_wait(float *c, int count, int pending)
 {
     if (pending == 0)
         TMM__WGMMA_WAIT(0);
@@ -36,8 +36,8 @@ static __device__ __forceinline__ void tmm__wgmma_wait(float *c, int count, int 
     "{\n.reg .pred p;\nsetp.ne.b32 p, %" add ", 0;\n"                                          \
     "wgmma.mma_async.sync.aligned.m64n" n "k16.f32." type "." type " {" names "}, %" a ", %" b \
     ", p, 1, 1, 0, 0;\n}"
-static __device__ __forceinline__ void tmm__wgmma(float *c, unsigned long long a,
-                                                  unsigned long long b, int columns, int add)
+TMM__DEVICE void tmm__wgmma(float *c, unsigned long long a, unsigned long long b, int columns,
+                            int add)
 {
     if (columns == 32)
         asm volatile(TMM__WGMMA_ASM("32", "f16", TMM__NAMES_16, "16", "17", "18")
@@ -54,8 +54,7 @@ static __device__ __forceinline__ void tmm__wgmma(float *c, unsigned long long a
 }
 
 /* The same for a and b in BF16, and 128 columns. */
-static __device__ __forceinline__ void tmm__wgmma_bfloat(float *c, unsigned long long a,
-                                                         unsigned long long b, int add)
+TMM__DEVICE void tmm__wgmma_bfloat(float *c, unsigned long long a, unsigned long long b, int add)
 {
     asm volatile(TMM__WGMMA_ASM("128", "bf16", TMM__NAMES_64, "64", "65", "66")
                  : TMM__C32(0), TMM__C32(32)
@@ -65,7 +64,7 @@ static __device__ __forceinline__ void tmm__wgmma_bfloat(float *c, unsigned long
 #endif /* TMM__WGMMA */
 
 /* A barrier of 256 threads. `named`: the block has others, so it is named barrier 2. */
-static __device__ __forceinline__ void tmm__sync_256(bool named)
+TMM__DEVICE void tmm__sync_256(bool named)
 {
 #if TMM__WGMMA
     if (named) {

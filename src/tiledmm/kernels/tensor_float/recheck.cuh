@@ -5,17 +5,16 @@
 /* 256 threads copy 64 x `vectors` lines x 16 k to shared memory, as [k][line], with zeros beyond
    the `lines` and `depth` that are left. Element by element, which transposes. A thread begins with
    line *line and k *k, to which `at` points. */
-static __device__ __forceinline__ void tmm__xrecheck_first(const tmm__lines *from, int vectors,
-                                                           int thread, int *line, int *k)
+TMM__DEVICE void tmm__xrecheck_first(const tmm__lines *from, int vectors, int thread, int *line,
+                                     int *k)
 {
     bool along_k = from->k_stride == 1;
     *line = along_k ? thread / 16 : thread % (64 * vectors);
     *k = along_k ? thread % 16 : thread / (64 * vectors);
 }
 
-static __device__ __forceinline__ void tmm__xrecheck_copy(float *to, const tmm__lines *from,
-                                                          const float *at, int vectors, int lines,
-                                                          int depth, int thread)
+TMM__DEVICE void tmm__xrecheck_copy(float *to, const tmm__lines *from, const float *at, int vectors,
+                                    int lines, int depth, int thread)
 {
     int deeper = from->k_stride == 1 ? 0 : 4 / vectors, further = from->k_stride == 1 ? 16 : 0;
     long long stride = deeper * from->k_stride + further * from->line_stride;
@@ -32,8 +31,7 @@ static __device__ __forceinline__ void tmm__xrecheck_copy(float *to, const tmm__
 }
 
 /* One element of C by FP32 multiply-adds of one thread, with 24 loads of A and of B under way. */
-static __device__ __forceinline__ void tmm__xrecheck_element(const tmm__float_job *job, int product,
-                                                             int row, int col)
+TMM__DEVICE void tmm__xrecheck_element(const tmm__float_job *job, int product, int row, int col)
 {
     const tmm__lines from_a = job->from_a, from_b = job->from_b;
     const float *a = from_a.X + product * from_a.product_stride + row * from_a.line_stride;
@@ -60,29 +58,31 @@ static __device__ __forceinline__ void tmm__xrecheck_element(const tmm__float_jo
 /* Finds tile `n` of a block, `edge` x `edge`; false: there is none. All threads then have the
    region in shared memory, with `doubtful` 0. `named`: there are other threads in the block. Of
    own tiles in `parts` it has stored those with a bit in `finished`: of others it finds nothing. */
-static __device__ __forceinline__ bool tmm__xrecheck_find(const tmm__float_job *job,
-                                                          tmm__region *to, long long n, int thread,
-                                                          bool named, bool own, int edge,
-                                                          int tile_m, int tile_n, int parts,
-                                                          unsigned finished)
+TMM__DEVICE bool tmm__xrecheck_find(const tmm__float_job *job, tmm__region *to, long long n,
+                                    int thread, bool named, bool own, int edge, int tile_m,
+                                    int tile_n, int parts, unsigned finished)
 {
     const int across_own = (tile_n + edge - 1) / edge; /* of these, in a tile of the kernel */
     const int all_own = (tile_m + edge - 1) / edge * across_own;
     int M = (int)job->M, N = (int)job->N, row, col, row128, col128, row_end = M, col_end = N;
     int down = (M + edge - 1) / edge, across = (N + edge - 1) / edge;
     long long tile = blockIdx.x + n * gridDim.x;
+    /* Tiles of a C that memory holds are below 2^32. A division of 64 bits would be a call with nvcc
+       -rdc=true, and ptxas serializes wgmma in a kernel that calls. */
+    const unsigned n32 = (unsigned)n;
     if (own) {
         down = job->s.tiles_down, across = job->s.tiles_across;
-        tile = blockIdx.x + n / all_own * gridDim.x;
+        tile = blockIdx.x + (long long)(n32 / all_own) * gridDim.x;
     }
     if (tile >= (long long)down * across * job->batch * (own ? parts : 1)) return false;
-    int product = (int)(tile / (down * across)), rest = (int)(tile % (down * across));
+    int product = (int)((unsigned)tile / (down * across));
+    int rest = (int)((unsigned)tile % (down * across));
     if (own) {
-        int part = (int)(n % all_own), r, c;
+        int part = (int)(n32 % all_own), r, c;
         tmm__xfind_tile(&job->s, TMM__FLOAT_BAND, rest, &r, &c);
         r *= tile_m, c *= tile_n;
         if (parts > 1) {
-            if (!(finished >> n / all_own & 1)) row_end = 0;
+            if (!(finished >> n32 / all_own & 1)) row_end = 0;
             product = 0;
         }
         row = part / across_own * edge, col = part % across_own * edge;
@@ -127,9 +127,8 @@ static __device__ __forceinline__ bool tmm__xrecheck_find(const tmm__float_job *
 
 /* Counts doubtful elements. A thread has half of a row of the region: the bits of its four times 16
    elements go to words[4]. Returns how many; all threads then have the region's `doubtful`. */
-static __device__ __forceinline__ int tmm__xrecheck_count(const tmm__float_job *job,
-                                                          tmm__region *in, int thread, bool named,
-                                                          unsigned *words)
+TMM__DEVICE int tmm__xrecheck_count(const tmm__float_job *job, tmm__region *in, int thread,
+                                    bool named, unsigned *words)
 {
     int half = thread / 128, row = in->row128 + thread % 128, col = in->col128 + half * 64,
         count = 0;
@@ -149,9 +148,8 @@ static __device__ __forceinline__ int tmm__xrecheck_count(const tmm__float_job *
 
 /* Appends a thread's doubtful elements to a list in shared memory, if its quarter is sparse. The
    list is a count, and from word 4 on product, row and column of each. */
-static __device__ __forceinline__ void tmm__xrecheck_list(const tmm__region *region, int thread,
-                                                          bool bf16x6, int count,
-                                                          const unsigned *words, int *list)
+TMM__DEVICE void tmm__xrecheck_list(const tmm__region *region, int thread, bool bf16x6, int count,
+                                    const unsigned *words, int *list)
 {
     int quarter = thread % 128 / 64 * 2 + thread / 128;
     if (count == 0 || !tmm__is_sparse(region, quarter, bf16x6)) return;
@@ -167,8 +165,8 @@ static __device__ __forceinline__ void tmm__xrecheck_list(const tmm__region *reg
 }
 
 /* Computes the listed elements, one by each thread: when there are 256, or at the end, `last`. */
-static __device__ __forceinline__ void tmm__xrecheck_flush(const tmm__float_job *job, int thread,
-                                                           bool named, bool last, int *list)
+TMM__DEVICE void tmm__xrecheck_flush(const tmm__float_job *job, int thread, bool named, bool last,
+                                     int *list)
 {
     int count = *list, *entries = list + 4;
     tmm__sync_256(named);
@@ -181,8 +179,8 @@ static __device__ __forceinline__ void tmm__xrecheck_flush(const tmm__float_job 
 
 /* Adds up `depth` k of A and B in shared memory, whose elements for this thread begin at a and
    b. */
-static __device__ __forceinline__ void tmm__xrecheck_add(const float *a, const float *b, int depth,
-                                                         const int vectors, float (*sum)[8])
+TMM__DEVICE void tmm__xrecheck_add(const float *a, const float *b, int depth, const int vectors,
+                                   float (*sum)[8])
 {
 #pragma unroll 2
     for (int k = 0; k < depth; k++) {
@@ -213,10 +211,9 @@ static __device__ __forceinline__ void tmm__xrecheck_add(const float *a, const f
    For one k of 128 x 128 a thread does 64 multiply-adds, 128 clocks of a multiprocessor. Its four
    loads of 16 bytes, of which many threads share each, take 48. Copies of the next 16 k are under
    way. */
-static __device__ __forceinline__ void tmm__xrecheck_fp32(const tmm__float_job *job,
-                                                          const tmm__region *region, float *memory,
-                                                          int thread, bool named, int vectors,
-                                                          float (*sum)[8])
+TMM__DEVICE void tmm__xrecheck_fp32(const tmm__float_job *job, const tmm__region *region,
+                                    float *memory, int thread, bool named, int vectors,
+                                    float (*sum)[8])
 {
     enum { STEP = TMM__RECHECK_STEP };
     const tmm__lines from_a = job->from_a, from_b = job->from_b;
@@ -257,9 +254,8 @@ static __device__ __forceinline__ void tmm__xrecheck_fp32(const tmm__float_job *
 
 /* Computes a tile again, and stores its elements that are rejected, or doubtful and not sparse. A
    thread has the elements of recheck_fp32. */
-static __device__ __forceinline__ void tmm__xrecheck_tile(const tmm__float_job *job,
-                                                          tmm__region *region, float *memory,
-                                                          int thread, bool named, int vectors)
+TMM__DEVICE void tmm__xrecheck_tile(const tmm__float_job *job, tmm__region *region, float *memory,
+                                    int thread, bool named, int vectors)
 {
     const float scale_min = job->scale_min, scale_max = job->scale_max;
     int row = thread / 16 * 4, col = thread % 16 * 4;
@@ -321,11 +317,9 @@ static __device__ __forceinline__ void tmm__xrecheck_tile(const tmm__float_job *
    (measured). Small tiles spread single lines over more multiprocessors. Doubtful elements of large
    tiles go by BF16x6, if allowed; else as rejected ones. Where the kernel's own tiles are small, C
    is small: then there is no code for large ones. */
-static __device__ __forceinline__ void tmm__xrecheck(const tmm__float_job *job, float *memory,
-                                                     int self, bool named, bool rejected,
-                                                     bool doubtful, const bool large_tiles,
-                                                     int tile_m, int tile_n, int parts,
-                                                     unsigned finished)
+TMM__DEVICE void tmm__xrecheck(const tmm__float_job *job, float *memory, int self, bool named,
+                               bool rejected, bool doubtful, const bool large_tiles, int tile_m,
+                               int tile_n, int parts, unsigned finished)
 {
     const float scale_min = job->scale_min, scale_max = job->scale_max;
     tmm__region *region = (tmm__region *)memory;

@@ -62,7 +62,7 @@ typedef struct tmm__thin_job {
 
 #if TMM__BODIES && (TMM__WGMMA || !defined(__CUDA_ARCH__))
 /* The larger magnitude in each half of two pairs of BF16, whatever its sign; NaN if one is. */
-static __device__ __forceinline__ unsigned tmm__bf16_most(unsigned x, unsigned y)
+TMM__DEVICE unsigned tmm__bf16_most(unsigned x, unsigned y)
 {
 #if TMM__WGMMA
     /* PTX ISA 9.7, "max" */
@@ -76,8 +76,7 @@ static __device__ __forceinline__ unsigned tmm__bf16_most(unsigned x, unsigned y
 }
 
 /* Whether a line is bad: of its elements, the larger ones in pairs, and what bf16_triple returned. */
-static __device__ __forceinline__ bool tmm__thin_is_bad(const tmm__thin_job *job, unsigned most,
-                                                        unsigned inexact)
+TMM__DEVICE bool tmm__thin_is_bad(const tmm__thin_job *job, unsigned most, unsigned inexact)
 {
     return ((most & 0x7fffu) >= job->limit) | ((most >> 16 & 0x7fffu) >= job->limit) |
            ((inexact & 0xffffu) != 0);
@@ -86,9 +85,8 @@ static __device__ __forceinline__ bool tmm__thin_is_bad(const tmm__thin_job *job
 /* 4 or 16 bytes to shared memory, the first `valid` of them, which are read once: L2 may keep
    other lines (PTX ISA 9.7, "cp.async", and the policy of "createpolicy"). Where a line has 128 bytes
    along k in a step, L2 may fetch those of the next step, too. */
-static __device__ __forceinline__ void tmm__copy_once(float *shared, const float *global,
-                                                      const int bytes, int valid,
-                                                      unsigned long long policy, const bool along_k)
+TMM__DEVICE void tmm__copy_once(float *shared, const float *global, const int bytes, int valid,
+                                unsigned long long policy, const bool along_k)
 {
 #if TMM__WGMMA
     unsigned to = (unsigned)__cvta_generic_to_shared(shared);
@@ -120,16 +118,14 @@ typedef struct tmm__thin_walk {
     int line, k;           /* of the first one in a tile */
 } tmm__thin_walk;
 
-static __device__ __forceinline__ void tmm__thin_find(const tmm__thin_job *job,
-                                                      tmm__thin_walk *walk)
+TMM__DEVICE void tmm__thin_find(const tmm__thin_job *job, tmm__thin_walk *walk)
 {
     walk->at = job->large.X + blockIdx.y * job->large.product_stride +
                (walk->tile * TMM__THIN_LINES + walk->line) * job->large.line_stride +
                (walk->step * 32 + walk->k) * job->large.k_stride;
 }
 
-static __device__ __forceinline__ void tmm__thin_begin(const tmm__thin_job *job,
-                                                       tmm__thin_walk *walk, int thread)
+TMM__DEVICE void tmm__thin_begin(const tmm__thin_job *job, tmm__thin_walk *walk, int thread)
 {
     const int warp = thread / 32, lane = thread % 32;
     const bool vectors = job->width == 16;
@@ -142,7 +138,7 @@ static __device__ __forceinline__ void tmm__thin_begin(const tmm__thin_job *job,
 
 /* Floats from the last address at a multiple of 16 bytes to this one. Of the large operand it depends on
    k % 4 alone, for a tile has 128 lines. */
-static __device__ __forceinline__ int tmm__thin_shift(const float *at)
+TMM__DEVICE int tmm__thin_shift(const float *at)
 {
     return (int)((size_t)at / sizeof *at % 4);
 }
@@ -152,9 +148,8 @@ static __device__ __forceinline__ int tmm__thin_shift(const float *at)
    stage is [k][line], chunk c of four lines at place c ^ k / 4 % 4 * 2: half a warp reads 8 bytes of
    four k each, from all 32 banks. Off 16 bytes a row begins with what lies before its first line in the
    same 16 bytes, see thin_shift; so up to 12 bytes before the operand are read, but not used. */
-static __device__ __forceinline__ void tmm__thin_copy(const tmm__thin_job *job,
-                                                      tmm__thin_walk *walk, float *stage,
-                                                      int thread, unsigned long long policy)
+TMM__DEVICE void tmm__thin_copy(const tmm__thin_job *job, tmm__thin_walk *walk, float *stage,
+                                int thread, unsigned long long policy)
 {
     const float *none = job->large.X, *at = walk->at;
     const long long line_stride = job->large.line_stride, k_stride = job->large.k_stride;
@@ -214,7 +209,7 @@ static __device__ __forceinline__ void tmm__thin_copy(const tmm__thin_job *job,
 }
 
 /* Where a thread that multiplies has its first elements in a stage. */
-static __device__ __forceinline__ int tmm__thin_place(const tmm__thin_job *job, int thread)
+TMM__DEVICE int tmm__thin_place(const tmm__thin_job *job, int thread)
 {
     const int g = thread / 4 % 8, q = thread % 4;
     if (job->along_k) return thread * 4;
@@ -223,7 +218,7 @@ static __device__ __forceinline__ int tmm__thin_place(const tmm__thin_job *job, 
 }
 
 /* Where rows are off 16 bytes, shifts of k % 4 = 0 to 3, four bits each; else -1. */
-static __device__ __forceinline__ int tmm__thin_shifts(const tmm__thin_job *job)
+TMM__DEVICE int tmm__thin_shifts(const tmm__thin_job *job)
 {
     const float *first = job->large.X + blockIdx.y * job->large.product_stride;
     int shifts = 0;
@@ -233,8 +228,7 @@ static __device__ __forceinline__ int tmm__thin_shifts(const tmm__thin_job *job)
 }
 
 /* What a thread has of a stage: of its two lines, four k of each 16. */
-static __device__ __forceinline__ void tmm__thin_load(const float *stage, bool along_k, int shifts,
-                                                      float (*x)[2][4])
+TMM__DEVICE void tmm__thin_load(const float *stage, bool along_k, int shifts, float (*x)[2][4])
 {
     if (along_k) {
 #pragma unroll
@@ -262,9 +256,8 @@ static __device__ __forceinline__ void tmm__thin_load(const float *stage, bool a
 
 /* A thread's terms of a stage, as the fragments of A of two k16: terms[k16][term][word]. Of its two
    lines, most and inexact: see thin_is_bad. */
-static __device__ __forceinline__ void tmm__thin_split(const float *stage, bool along_k, int shifts,
-                                                       unsigned (*terms)[3][4], unsigned *most,
-                                                       unsigned *inexact)
+TMM__DEVICE void tmm__thin_split(const float *stage, bool along_k, int shifts,
+                                 unsigned (*terms)[3][4], unsigned *most, unsigned *inexact)
 {
     float x[2][2][4];
     tmm__thin_load(stage, along_k, shifts, x);
@@ -290,9 +283,8 @@ static __device__ __forceinline__ void tmm__thin_split(const float *stage, bool 
     "{\n.reg .pred p;\nsetp.ne.b32 p, %" add ", 0;\n"                                           \
     "wgmma.mma_async.sync.aligned.m64n" n "k16.f32.bf16.bf16 {" names "}, {%" a ", %" b ", %" c \
     ", %" d "}, %" from ", p, 1, 1, 0;\n}"
-static __device__ __forceinline__ void tmm__wgmma_thin(float *c, const unsigned *a,
-                                                       unsigned long long b, const int cols,
-                                                       const int add)
+TMM__DEVICE void tmm__wgmma_thin(float *c, const unsigned *a, unsigned long long b, const int cols,
+                                 const int add)
 {
     if (cols == 32)
         asm volatile(TMM__THIN_ASM("32", TMM__NAMES_16, "16", "17", "18", "19", "20", "21")
@@ -313,9 +305,8 @@ static __device__ __forceinline__ void tmm__wgmma_thin(float *c, const unsigned 
 }
 #endif
 
-static __device__ __forceinline__ void tmm__thin_products(float *c, const unsigned (*terms)[3][4],
-                                                          const unsigned char *planes,
-                                                          const int cols)
+TMM__DEVICE void tmm__thin_products(float *c, const unsigned (*terms)[3][4],
+                                    const unsigned char *planes, const int cols)
 {
 #if TMM__WGMMA
     /* The distance of the halves of 16 k, and of groups of eight lines. */
@@ -361,7 +352,7 @@ static __device__ __forceinline__ void tmm__thin_products(float *c, const unsign
 /* Waits until what is copied for a stage is there. Where no barriers count copies, all threads of a
    block meet instead, once a stage. */
 #if TMM__WGMMA
-static __device__ __forceinline__ void tmm__thin_wait(unsigned barrier, unsigned parity)
+TMM__DEVICE void tmm__thin_wait(unsigned barrier, unsigned parity)
 {
     tmm__barrier_wait(barrier, parity);
 }
@@ -384,9 +375,8 @@ typedef struct tmm__thin_side {
 } tmm__thin_side;
 
 /* Terms of the stage, when it is full. */
-static __device__ __forceinline__ void tmm__thin_terms(const tmm__thin_job *job,
-                                                       tmm__thin_side *side,
-                                                       unsigned (*terms)[3][4])
+TMM__DEVICE void tmm__thin_terms(const tmm__thin_job *job, tmm__thin_side *side,
+                                 unsigned (*terms)[3][4])
 {
     tmm__thin_wait(side->fulls + 8 * side->stage, side->parity);
     tmm__thin_split(side->mine + side->stage * (TMM__THIN_STAGE / 4), job->along_k, side->shifts,
@@ -395,11 +385,9 @@ static __device__ __forceinline__ void tmm__thin_terms(const tmm__thin_job *job,
 
 /* A step: its products, which are added to `sum`, and meanwhile the terms of the next one, if there are
    more. `ends`: all terms of the two lines have been made. */
-static __device__ __forceinline__ void tmm__thin_step(const tmm__thin_job *job,
-                                                      tmm__thin_side *side, float *sum,
-                                                      const unsigned (*terms)[3][4],
-                                                      unsigned (*next)[3][4], bool more, bool ends,
-                                                      const int cols, const int stages)
+TMM__DEVICE void tmm__thin_step(const tmm__thin_job *job, tmm__thin_side *side, float *sum,
+                                const unsigned (*terms)[3][4], unsigned (*next)[3][4], bool more,
+                                bool ends, const int cols, const int stages)
 {
     float c[64];
     const int stage = side->stage;

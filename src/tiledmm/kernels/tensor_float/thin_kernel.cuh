@@ -161,8 +161,10 @@ TMM_KERNEL void __launch_bounds__(384, 1) tmm__gemm_float_thin(const tmm__thin_j
     unsigned char *planes = tmm__memory + STAGES * (int)TMM__THIN_STAGE;
     unsigned long long *full = (unsigned long long *)(planes + STAGES * STAGE);
     const int thread = threadIdx.x, lane = thread % 32, steps = job.steps;
-    const long long begin = blockIdx.x * job.units / job.shares;
-    int count = (int)((blockIdx.x + 1) * job.units / job.shares - begin);
+    /* By 32 bits, as in tmm__xrecheck_find: the operand would have 16 KB for each unit. */
+    const unsigned each = (unsigned)job.units / job.shares, rest = (unsigned)job.units % job.shares;
+    const unsigned begin = blockIdx.x * each + blockIdx.x * rest / job.shares;
+    int count = (int)((blockIdx.x + 1) * each + (blockIdx.x + 1) * rest / job.shares - begin);
     const int tile = (int)(begin / steps), step = (int)(begin % steps);
     const unsigned fulls = (unsigned)__cvta_generic_to_shared(full);
 #if TMM__WGMMA

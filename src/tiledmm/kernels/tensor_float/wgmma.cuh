@@ -64,11 +64,9 @@ typedef struct tmm__xwgmma_place {
 
 /* The place in C of a thread's first sum, and the scales of all of its columns and rows. Tiles are
    tile_m x tile_n; a warpgroup stores 64 `downs` x `cols` of one from (row, col) on. */
-static __device__ __forceinline__ void tmm__xwgmma_scales(const tmm__float_job *job, int tile,
-                                                          int tile_m, int tile_n, int row, int col,
-                                                          int downs, int cols, int thread,
-                                                          int *product, int *row0, int *col0,
-                                                          float *col_scale, float *row_scale)
+TMM__DEVICE void tmm__xwgmma_scales(const tmm__float_job *job, int tile, int tile_m, int tile_n,
+                                    int row, int col, int downs, int cols, int thread, int *product,
+                                    int *row0, int *col0, float *col_scale, float *row_scale)
 {
     int tiles = job->s.tiles_down * job->s.tiles_across, down, across, lane = thread % 32;
     *product = tile / tiles;
@@ -97,9 +95,8 @@ static __device__ __forceinline__ void tmm__xwgmma_scales(const tmm__float_job *
 
 #if TMM__WGMMA
 /* Least and largest scales of A and B, without sign, by 96 threads. */
-static __device__ __forceinline__ void tmm__xwgmma_scale_range(const tmm__float_job *job,
-                                                               int thread, unsigned *lowest,
-                                                               unsigned *highest)
+TMM__DEVICE void tmm__xwgmma_scale_range(const tmm__float_job *job, int thread, unsigned *lowest,
+                                         unsigned *highest)
 {
     tmm__wait_for_previous();
     for (int i = 0; i < 2; i++) {
@@ -180,8 +177,7 @@ static_assert(tmm__this_wgmma_bytes <= 227 * 1024 - 512,
 
 /* Begins group S, c = lo_a hi_b + hi_a lo_b: 64 rows, `d` times 64 from row `rows` on, and WIDTH
    columns, `half` times WIDTH from the first on. `at`: the window's two stages. */
-static __device__ __forceinline__ void tmm__wgmma_small(float *c, const unsigned *at, int rows,
-                                                        int d, int half)
+TMM__DEVICE void tmm__wgmma_small(float *c, const unsigned *at, int rows, int d, int half)
 {
     TMM__WGMMA_BEGIN();
 #pragma unroll
@@ -198,8 +194,7 @@ static __device__ __forceinline__ void tmm__wgmma_small(float *c, const unsigned
 }
 
 /* Begins group L, c = 2^-11 c + hi_a hi_b, of the same rows and columns. */
-static __device__ __forceinline__ void tmm__wgmma_large(float *c, const unsigned *at, int rows,
-                                                        int d, int half)
+TMM__DEVICE void tmm__wgmma_large(float *c, const unsigned *at, int rows, int d, int half)
 {
 #pragma unroll
     for (int i = 0; i < TMM__WGMMA_WIDTH / 2; i++) c[i] *= 1.0f / (1 << TMM__LO_SHIFT);
@@ -216,15 +211,14 @@ static __device__ __forceinline__ void tmm__wgmma_large(float *c, const unsigned
     TMM__WGMMA_COMMIT();
 }
 
-static __device__ __forceinline__ void tmm__wgmma_add(float *sum, const float *c)
+TMM__DEVICE void tmm__wgmma_add(float *sum, const float *c)
 {
 #pragma unroll
     for (int i = 0; i < TMM__WGMMA_WIDTH / 2; i++) sum[i] += c[i];
 }
 
 /* Where all columns go at once: waits for the next window, begins its group S, and steps on. */
-static __device__ __forceinline__ void tmm__wgmma_begin(tmm__xwgmma_ring *ring, unsigned *at,
-                                                        float *c, int rows)
+TMM__DEVICE void tmm__wgmma_begin(tmm__xwgmma_ring *ring, unsigned *at, float *c, int rows)
 {
     at[0] = ring->stages + ring->stage * TMM__WGMMA_STAGE, at[1] = at[0] + TMM__WGMMA_STAGE;
     tmm__barrier_wait(ring->fulls + 8 * ring->stage, ring->parity);
@@ -236,8 +230,8 @@ static __device__ __forceinline__ void tmm__wgmma_begin(tmm__xwgmma_ring *ring, 
 
 /* There: waits for a window's group L, adds c to sum, and gives its two stages back; none if
    stage < 0. */
-static __device__ __forceinline__ void tmm__wgmma_finish(const tmm__xwgmma_ring *ring, float *sum,
-                                                         float *c, int pending, int stage)
+TMM__DEVICE void tmm__wgmma_finish(const tmm__xwgmma_ring *ring, float *sum, float *c, int pending,
+                                   int stage)
 {
     tmm__wgmma_wait(c, TMM__WGMMA_WIDTH / 2, pending);
     if (ring->lane == 0 && stage >= 0) {
@@ -248,8 +242,8 @@ static __device__ __forceinline__ void tmm__wgmma_finish(const tmm__xwgmma_ring 
 }
 
 /* All windows of a tile, two at a time. `block`: the first 32 k of this warpgroup, of `blocks`. */
-static __device__ __forceinline__ void tmm__wgmma_sum_pairs(tmm__xwgmma_ring *ring, float *sum,
-                                                            int rows, int block, int blocks)
+TMM__DEVICE void tmm__wgmma_sum_pairs(tmm__xwgmma_ring *ring, float *sum, int rows, int block,
+                                      int blocks)
 {
     enum { STRIDE = 2 * TMM__WGMMA_K_GROUPS, HALF = TMM__WGMMA_WIDTH / 2 };
     float c0[HALF], c1[HALF];
@@ -284,9 +278,8 @@ static __device__ __forceinline__ void tmm__wgmma_sum_pairs(tmm__xwgmma_ring *ri
 
 /* All windows of a tile, for the two halves of its columns in turn. While the sums of one half are
    added up in registers, tensor cores multiply for the other. */
-static __device__ __forceinline__ void tmm__wgmma_sum_halves(tmm__xwgmma_ring *ring,
-                                                             float (*sum)[TMM__WGMMA_SUMS],
-                                                             int rows, int blocks)
+TMM__DEVICE void tmm__wgmma_sum_halves(tmm__xwgmma_ring *ring, float (*sum)[TMM__WGMMA_SUMS],
+                                       int rows, int blocks)
 {
     enum { DOWN = TMM__WGMMA_DOWN, STAGES = TMM__WGMMA_STAGES, HALF = TMM__WGMMA_WIDTH / 2 };
 #pragma unroll 1

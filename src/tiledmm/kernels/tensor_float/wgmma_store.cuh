@@ -5,8 +5,7 @@
 /* Where both warpgroups have the same tile: adds the other one's sums of the columns that this one
    stores, and moves them to the front. They go through stages that only the giver reads, and has
    read: no more copies come, for such a block has one tile. */
-static __device__ __forceinline__ void tmm__wgmma_exchange(unsigned char *memory, float *sum,
-                                                           int group)
+TMM__DEVICE void tmm__wgmma_exchange(unsigned char *memory, float *sum, int group)
 {
     enum { SUMS = TMM__WGMMA_SUMS };
     int place = threadIdx.x % 128;
@@ -31,9 +30,8 @@ static __device__ __forceinline__ void tmm__wgmma_exchange(unsigned char *memory
 
 /* Counts a part of a tile that is stored; *is_last: all are there. A flag is the ticket of the launch,
    but its last 6 bits how many have arrived; 0 again when all have. By all threads that multiply. */
-static __device__ __forceinline__ void tmm__wgmma_count_part(unsigned long long *flag,
-                                                             unsigned long long ticket, int parts,
-                                                             int thread, int *is_last)
+TMM__DEVICE void tmm__wgmma_count_part(unsigned long long *flag, unsigned long long ticket,
+                                       int parts, int thread, int *is_last)
 {
     enum { COUNT = 64 };
     static_assert((int)COUNT > (int)TMM__FLOAT_PARTS, "it has room for them");
@@ -60,9 +58,8 @@ static __device__ __forceinline__ void tmm__wgmma_count_part(unsigned long long 
      at once; and it waits only for blocks of lower numbers, which began before it.
    - Where blocks have several, none may wait: the one that arrives last adds all parts. This takes
      some 1.2 microseconds longer, for it stores its own one, too. */
-static __device__ __forceinline__ bool tmm__wgmma_add_parts(const tmm__float_job *job, float *sum,
-                                                            int tile, int *product, int *is_last,
-                                                            int thread)
+TMM__DEVICE bool tmm__wgmma_add_parts(const tmm__float_job *job, float *sum, int tile, int *product,
+                                      int *is_last, int thread)
 {
     enum { FOURS = TMM__WGMMA_STORED / 8 };
     const tmm__schedule *s = &job->s;
@@ -105,10 +102,9 @@ static __device__ __forceinline__ bool tmm__wgmma_add_parts(const tmm__float_job
 
 /* Stores a row of C of which no element is rejected or doubtful: sum[2 PAIRS] holds it as pairs,
    `cols` elements exist from c on. */
-static __device__ __forceinline__ void tmm__wgmma_store_row(const tmm__float_job *job, float *c,
-                                                            int product, int row, int col, int cols,
-                                                            const float *sum, float row_scale,
-                                                            const float *col_scale)
+TMM__DEVICE void tmm__wgmma_store_row(const tmm__float_job *job, float *c, int product, int row,
+                                      int col, int cols, const float *sum, float row_scale,
+                                      const float *col_scale)
 {
     enum { PAIRS = TMM__WGMMA_PAIRS, AHEAD = PAIRS < 8 ? PAIRS : 8 }; /* loads before stores */
     const TMM__ALPHA alpha = TMM__OF_JOB(job->alpha, *job, product);
@@ -149,11 +145,9 @@ static __device__ __forceinline__ void tmm__wgmma_store_row(const tmm__float_job
        sectors       |       |       |       |       |       |       |       |       |
        lanes     ... shift - 1   shift ..                                         31
        store 0   the last `shift` of 64 columns, then the first 32 - shift; store 1: the 32 between */
-static __device__ __forceinline__ void tmm__wgmma_store_rows(const tmm__float_job *job, float *c,
-                                                             int product, int row, int col,
-                                                             int cols, const float *sum,
-                                                             float row_scale,
-                                                             const float *col_scale)
+TMM__DEVICE void tmm__wgmma_store_rows(const tmm__float_job *job, float *c, int product, int row,
+                                       int col, int cols, const float *sum, float row_scale,
+                                       const float *col_scale)
 {
     enum { COLS = TMM__WGMMA_THROUGH, PITCH = COLS + 8 };
     const TMM__ALPHA alpha = TMM__OF_JOB(job->alpha, *job, product);
@@ -213,11 +207,10 @@ static __device__ __forceinline__ void tmm__wgmma_store_rows(const tmm__float_jo
 /* Stores a row element by element, but for those that are rejected or doubtful. Leaves the bits of
    doubtful ones, if a line of the warp is `wide`. Code for 32 columns: then
    the next 32 take their place, and they go to the end. */
-static __device__ __forceinline__ void tmm__wgmma_store_checked(const tmm__float_job *job, float *c,
-                                                                const tmm__xwgmma_place *place,
-                                                                int row, int cols, float *sum,
-                                                                float row_scale, float *col_scale,
-                                                                bool wide, int *doubtful)
+TMM__DEVICE void tmm__wgmma_store_checked(const tmm__float_job *job, float *c,
+                                          const tmm__xwgmma_place *place, int row, int cols,
+                                          float *sum, float row_scale, float *col_scale, bool wide,
+                                          int *doubtful)
 {
     enum { PAIRS = TMM__WGMMA_PAIRS };
     int lane = threadIdx.x % 32;

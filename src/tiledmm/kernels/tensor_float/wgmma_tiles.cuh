@@ -4,8 +4,7 @@
 #if defined(TMM__PASS) && TMM__FLOAT_TENSOR && (TMM__WGMMA_LIST(TMM__IN_PASS) 0) && TMM__WGMMA
 /* Moves the sums and the scale of each row to the row before: so code for one row stores all of
    them. In 128 x 64, where that code is short, it is there for two rows. */
-static __device__ __forceinline__ void tmm__wgmma_next_row(float (*sum)[TMM__WGMMA_SUMS],
-                                                           float *row_scale)
+TMM__DEVICE void tmm__wgmma_next_row(float (*sum)[TMM__WGMMA_SUMS], float *row_scale)
 {
     enum { LAST = TMM__WGMMA_DOWN - 1 };
 #pragma unroll
@@ -24,10 +23,9 @@ static __device__ __forceinline__ void tmm__wgmma_next_row(float (*sum)[TMM__WGM
    stages and their barriers. *doubtful becomes 1 if there are such elements. Where tiles are cut in
    parts, *finished gets a bit for each that the block has stored. The range and the rows of the
    store are computed here: a function of their own kept descriptors out of uniform registers. */
-static __device__ __forceinline__ void tmm__wgmma_multiply(const tmm__float_job *job,
-                                                           unsigned char *memory, unsigned fulls,
-                                                           unsigned empties, int *doubtful,
-                                                           int *is_last, unsigned *finished)
+TMM__DEVICE void tmm__wgmma_multiply(const tmm__float_job *job, unsigned char *memory,
+                                     unsigned fulls, unsigned empties, int *doubtful, int *is_last,
+                                     unsigned *finished)
 {
     enum {
         DOWN = TMM__WGMMA_DOWN,
@@ -122,9 +120,8 @@ static __device__ __forceinline__ void tmm__wgmma_multiply(const tmm__float_job 
 }
 
 /* The copies of a block's tiles, by one thread. */
-static __device__ __forceinline__ void tmm__wgmma_copy(const tmm__float_job *job,
-                                                       unsigned char *memory, unsigned fulls,
-                                                       unsigned empties)
+TMM__DEVICE void tmm__wgmma_copy(const tmm__float_job *job, unsigned char *memory, unsigned fulls,
+                                 unsigned empties)
 {
     enum { BLOCKS_A = TMM__WGMMA_ROWS / 64, BLOCKS_B = TMM__WGMMA_COLS / 64 };
     const tmm__fp16_operand a = job->a, b = job->b;

@@ -1,6 +1,6 @@
 /* src/tiledmm/kernels/tensor_half/launch.h. PLAN and LAUNCHER of KERNEL TENSOR HALF.
    Uses: kernels/common/finish.cuh, kernels/tensor_half/, launch/, once/.
-   Used by: thin_launch.h, type/syrk.h. */
+   Used by: thin_launch.h, tiny_launch.h, type/syrk.h. */
 #if defined(TMM_NAME) && !defined(TMM__PASS) && TMM__HOST && TMM__HALF_TENSOR
 /* An instance of KERNEL TENSOR HALF. */
 typedef struct tmm__xhalf__instance {
@@ -51,8 +51,8 @@ typedef struct tmm__xhalf__wgmma {
 
 static inline const tmm__xhalf__wgmma *tmm__xhalf_wgmma(int n)
 {
-#define TMM__ROW(pass, name, rows, cols, stages, fewer, fewest) \
-    {rows, cols, TMM__HALF_WGMMA_BYTES(rows, cols, stages),     \
+#define TMM__ROW(pass, name, rows, cols, stages, fewer)     \
+    {rows, cols, TMM__HALF_WGMMA_BYTES(rows, cols, stages), \
      (const void *)TMM_FN(gemm_half_wgmma_##name)},
     static const tmm__xhalf__wgmma instances[] = {TMM__HALF_WGMMA_LIST(TMM__ROW)};
 #undef TMM__ROW
@@ -60,23 +60,37 @@ static inline const tmm__xhalf__wgmma *tmm__xhalf_wgmma(int n)
 }
 
 #ifndef TMM__HALF_ONCE
-/* Numbers of plans: mma.sync, by copies of operands off 16 bytes, wgmma, KERNEL THIN HALF. */
-enum { TMM__HALF_COPIED = 4, TMM__HALF_WGMMA_FIRST = 8, TMM__HALF_THIN_FIRST = 32 };
-/* Ways to take an instance by wgmma: its number, the blocks of a cluster, and columns of a tile. */
+/* Numbers of plans: mma.sync, by copies of operands off 16 bytes, wgmma, KERNEL TINY HALF, THIN HALF. */
+enum {
+    TMM__HALF_COPIED = 4,
+    TMM__HALF_WGMMA_FIRST = 8,
+    TMM__HALF_TINY = 31,
+    TMM__HALF_THIN_FIRST = 32
+};
+/* Ways to take an instance by wgmma: its number, blocks of a cluster above each other, columns of a tile, and blocks
+   side by side. */
 enum { TMM__HALF_WAYS = 16 };
-static const int tmm__half_ways[TMM__HALF_WAYS][3] = {{0, 2, 256}, {1, 2, 128}, {2, 2, 192},
-                                                      {0, 1, 256}, {1, 1, 128}, {2, 1, 192},
-                                                      {0, 2, 208}, {0, 2, 224}, {2, 2, 160},
-                                                      {0, 1, 208}, {0, 1, 224}, {2, 1, 160},
-                                                      {3, 2, 192}, {3, 1, 192}, {4, 2, 224},
-                                                      {4, 1, 224}};
+static const int tmm__half_ways[TMM__HALF_WAYS][4] = {
+    {0, 2, 256, 1}, {1, 2, 128, 1}, {2, 2, 192, 1}, {0, 1, 256, 1}, {1, 1, 128, 1}, {2, 1, 192, 1},
+    {4, 2, 224, 1}, {0, 2, 224, 1}, {2, 2, 160, 1}, {4, 1, 224, 1}, {0, 1, 224, 1}, {2, 1, 160, 1},
+    {3, 2, 192, 1}, {3, 1, 192, 1}, {1, 2, 128, 2}, {2, 2, 192, 2}};
 #endif
 /* See thin_launch.h. */
 static inline void tmm__xhalf_thin_plan(const tmm__xproduct *p, tmm__plan *c);
 static inline tmm_status tmm__xhalf_thin(tmm__xproduct *p, const tmm__plan *plan, int *missing);
+/* See tiny_launch.h. */
+static inline void tmm__xhalf_tiny_plan(const tmm__xproduct *p, tmm__plan *c);
+static inline tmm_status tmm__xhalf_tiny(tmm__xproduct *p);
 
-/* Is there a kernel by wgmma in this program, for this device, and the driver's function? Kernels for
-   other devices have no barriers in shared memory. */
+/* Is this program compiled for wgmma, and the device for it? Kernels for other devices have no barriers in
+   shared memory. */
+static inline int tmm__xhalf_has_wgmma(void)
+{
+    return tmm__current_device()->capability == 90 &&
+           tmm__compiled(tmm__xhalf_wgmma(0)->kernel)->static_shared > 0;
+}
+
+/* Is a product for it, and is the driver's function there? */
 static inline int tmm__xhalf_by_wgmma(const tmm__xproduct *p)
 {
     const tmm__device *device = tmm__current_device();
@@ -84,8 +98,7 @@ static inline int tmm__xhalf_by_wgmma(const tmm__xproduct *p)
     /* Not for part of a batch, or of a product from host memory: mma.sync may have other bits than
        wgmma, and would do what TMA cannot read. */
     const int whole = p->allowed & (TMM__CUT_K | TMM__ALL_OF_BATCH);
-    return whole && device->capability == 90 && device->shared >= i->bytes &&
-           tmm__compiled(i->kernel)->static_shared > 0 && p->M <= INT_MAX - 256 &&
+    return whole && tmm__xhalf_has_wgmma() && device->shared >= i->bytes && p->M <= INT_MAX - 256 &&
            p->N <= INT_MAX - 256 && p->K > 0 && p->K <= INT_MAX - 64 && tmm__xlda(p) <= 1ll << 36 &&
            tmm__xldb(p) <= 1ll << 36 && tmm__xmap_maker() != NULL;
 }
@@ -167,16 +180,26 @@ static inline int tmm__xhalf_plain(const tmm__xproduct *p)
            sizeof(TMM_OUT) == 2 && p->N % 8 == 0;
 }
 
-/* Takes this way by wgmma if it should be faster than c->time: all tiles in slices of k, or, if `rest` is not
-   0, only the last ones. Clusters are persistent, and take items in turn. */
-static inline void tmm__xhalf_wgmma_try(const tmm__xproduct *p, tmm__plan *c, int way,
-                                        const int *apart, double copies, int rest, int slices)
+/* Clusters of so many blocks of an instance that the device has room for. */
+static inline double tmm__xhalf_room(const tmm__xhalf__wgmma *i, int blocks)
 {
-    const int n = tmm__half_ways[way][0], cluster = tmm__half_ways[way][1], last_round = rest > 0;
-    const int cols = tmm__half_ways[way][2];
+    const double most = floor(tmm__current_device()->processors / (double)blocks);
+    return blocks > 2 ? fmin(most, tmm__clusters(i->kernel, i->bytes, 1, 0)[blocks]) : most;
+}
+
+/* Takes this way by wgmma if it should be faster than c->time: all tiles in slices of k, or, if `rest` is not
+   0, only the last ones; or in parts of k, which a cluster adds. Clusters are persistent, and take items in turn; those
+   with parts have one item. */
+static inline void tmm__xhalf_wgmma_try(const tmm__xproduct *p, tmm__plan *c, int way,
+                                        const int *apart, double copies, int rest, int slices,
+                                        int parts_of_k)
+{
+    const int n = tmm__half_ways[way][0], down = tmm__half_ways[way][1], last_round = rest > 0;
+    const int cols = tmm__half_ways[way][2], beside = tmm__half_ways[way][3];
+    const int cluster = down * beside * parts_of_k;
     const tmm__device *device = tmm__current_device();
     const tmm__xhalf__wgmma *i = tmm__xhalf_wgmma(n);
-    /* Smaller or larger than those that have numbers, as 208, 224, 288 and 336 columns of 128 rows would be: on a line
+    /* Smaller or larger than those that have numbers, as 224, 288 and 336 columns of 128 rows would be: on a line
        through the numbers of two. */
     const double *full = tmm__tuned()->half_wgmma[n < TMM__TUNED_HALF ? n : 0];
     const double *less = tmm__tuned()->half_wgmma[n % 3 == 0 || n > 3 ? 2 : 1];
@@ -186,23 +209,24 @@ static inline void tmm__xhalf_wgmma_try(const tmm__xproduct *p, tmm__plan *c, in
     for (int k = 0; k < (int)COUNT; k++) costs[k] = full[k] + (less[k] - full[k]) * fewer;
     if (n > 3) costs[1] *= 1.2; /* three stages are few for 336 columns: 41 us at 2304 for 36 */
     const tmm__load load = tmm__xload(p, TMM__COST_TENSOR, i->rows, cols);
-    const tmm__tiling t = tmm__xhalf_tile(p, i->rows * cluster, cols);
-    const double tiles = t.down * t.across * p->batch,
-                 most = floor(device->processors / (double)cluster);
-    const double steps = ceil(p->K / 64.0);
+    const tmm__tiling t = tmm__xhalf_tile(p, i->rows * down, cols * beside);
+    const double tiles = t.down * t.across * p->batch, most = tmm__xhalf_room(i, cluster);
+    const double steps = ceil(ceil(p->K / 64.0) / parts_of_k);
     tmm__xproduct q = *p;
-    int band, cut = slices > 1 ? TMM__PLAN_REDUCE : TMM__PLAN_WHOLE;
+    int band, cut = parts_of_k > 1 ? TMM__PLAN_CLUSTERS
+                    : slices > 1   ? TMM__PLAN_REDUCE
+                                   : TMM__PLAN_WHOLE;
     double parts = slices > 1 ? tiles : 0, busiest = 0;
     if (last_round) {
-        const tmm__last_tiles last = tmm__xhalf_last(p, i->rows * cluster, cols, rest, &band, &q);
+        const tmm__last_tiles last = tmm__xhalf_last(p, i->rows * down, cols, rest, &band, &q);
         if (last.tiles == 0) return;
         rest = last.tiles, parts = rest, cut = TMM__PLAN_LAST_ROUND;
     }
     /* What is not shared by a cluster comes from L2 more often. */
     const double whole = tiles - parts, items = whole + parts * slices;
     const double busy = fmin(items / most, 1), lines = p->rsB != 1 ? i->cols : cols;
-    const double copied = (i->rows * tmm__half_apart_time(apart[0], i->rows) +
-                           lines / cluster * tmm__half_apart_time(apart[1], cols)) *
+    const double copied = (i->rows / (double)beside * tmm__half_apart_time(apart[0], i->rows) +
+                           lines / down * tmm__half_apart_time(apart[1], cols)) *
                           128;
     /* Few blocks of 128 x 128 find a higher clock, and L2 free: 1024 took 0.7 of the clocks of a step. */
     const double alone = costs[5] * (1 - busy);
@@ -213,12 +237,16 @@ static inline void tmm__xhalf_wgmma_try(const tmm__xproduct *p, tmm__plan *c, in
     /* Threads store what is left of whole boxes, expected of an epilogue, not measured; or all: 4099 x 4099 x 64
        took 69 us, 134 with beta, 191 with a bias and GELU. */
     const double left = tmm__xhalf_more(p) ? (cols % 64 != 0 ? 4000 : 0) + 3 * odd : 0;
+    /* Sums of rows that others store go through the network of a GPC. */
+    const double *of_parts = tmm__tuned()->half_parts;
+    const double sent = i->rows * cols * (1 - 1.0 / parts_of_k);
+    const double gather = parts_of_k > 1 ? of_parts[0] + of_parts[1] * sent : 0;
     /* The busiest is the first cluster, or the first of those that have a whole tile less. */
     for (int of = 0; of < 2; of++) {
         const double first = of == 0 ? 0 : fmod(whole, most);
         const double own = first < items ? floor((items - first - 1) / most) + 1 : 0;
         const double own_whole = first < whole ? floor((whole - first - 1) / most) + 1 : 0;
-        const double clocks = own_whole * (steps * step + costs[2] + odd + left) +
+        const double clocks = own_whole * (steps * step + costs[2] + odd + left + gather) +
                               (own - own_whole) * (ceil(steps / slices) * step + costs[3]);
         busiest = fmax(busiest, clocks);
     }
@@ -230,14 +258,16 @@ static inline void tmm__xhalf_wgmma_try(const tmm__xproduct *p, tmm__plan *c, in
                           (tmm__half_apart_part(apart[0], i->rows) * p->M +
                            tmm__half_apart_part(apart[1], cols) * p->N) /
                           (double)(p->M + p->N);
-    time += tmm__overlapped(tmm__in_nanoseconds(costs[0] + busiest), memory);
+    const double once = costs[0] + (copies > 0 ? of_parts[2] : 0);
+    time += tmm__overlapped(tmm__in_nanoseconds(once + busiest), memory);
     if (slices > 1) time += tmm__xhalf_sum_time(&q, slices);
     time = tmm__half_host_time(time, (copies > 0) + (slices > 1));
     const int instance = (int)TMM__HALF_WGMMA_FIRST + way;
+    if (parts_of_k > 1) slices = parts_of_k;
     time = TMM__PLAN_GUESS(instance, cut, slices, time);
     if (time >= c->time) return;
     c->time = time, c->instance = instance, c->kernel = i->kernel, c->bytes = i->bytes;
-    c->tile_m = i->rows, c->tile_n = cols, c->slices = slices, c->cut = cut, c->down = cluster;
+    c->tile_m = i->rows, c->tile_n = cols, c->slices = slices, c->cut = cut, c->down = down;
     c->rest = last_round ? rest : 0;
 }
 
@@ -254,28 +284,42 @@ static inline void tmm__xhalf_wgmma_plan(const tmm__xproduct *p, tmm__plan *c)
     const int cuts = (p->allowed & TMM__CUT_K) && device->pools;
     if (copied > 0 && !tmm__xhalf_packs(p)) return;
     for (int way = 0; way < (int)TMM__HALF_WAYS; way++) {
-        const int cluster = tmm__half_ways[way][1];
+        const int cluster = tmm__half_ways[way][1], beside = tmm__half_ways[way][3];
         const tmm__xhalf__wgmma *i = tmm__xhalf_wgmma(tmm__half_ways[way][0]);
         const double down = ceil(p->M / (double)(i != NULL ? i->rows : 128));
         const int plain = i != NULL && i->rows == 192;
         /* Not if a block of a cluster had no rows, but two of them may have an odd number. A triangle is cut in
-           squares, and these in two tiles at most. */
-        if (i == NULL || down < cluster || (cluster == 1 && down > 1 && fmod(down, 2) == 0) ||
-            (TMM__TRIANGLE(p) && cluster != (down > 1 ? 2 : 1)) || (plain && !tmm__xhalf_plain(p)))
+           squares, and these in two tiles at most, or in rows of tiles. */
+        if (i == NULL || down < cluster ||
+            (TMM__TRIANGLE(p) && (cluster != (down > 1 ? 2 : 1) || beside > 1)) ||
+            (plain && !tmm__xhalf_plain(p)) || p->N <= (beside - 1) * tmm__half_ways[way][2])
             continue;
-        const tmm__tiling t = tmm__xhalf_tile(p, i->rows * cluster, tmm__half_ways[way][2]);
+        const tmm__tiling t =
+            tmm__xhalf_tile(p, i->rows * cluster, tmm__half_ways[way][2] * beside);
         const double tiles = t.down * t.across * p->batch,
-                     most = floor(device->processors / (double)cluster);
+                     most = tmm__xhalf_room(i, cluster * beside);
+        /* items are counted in 32 bits */
+        if (tiles > INT_MAX / 2 - 65536 || tiles == 0 || most < 1) continue;
         const int rest = (int)fmod(tiles, most);
+        /* Single blocks where two fit: in parts of k alone. */
+        const int pairs = cluster == 1 && down > 1 && fmod(down, 2) == 0;
         const int stairs = TMM__TRIANGLE(p) && t.squares == 0;
-        if (tiles > INT_MAX / 2 - 65536 || tiles == 0) continue; /* items are counted in 32 bits */
-        for (int s = 0; s < (int)(sizeof slices / sizeof *slices); s++) {
+        for (int s = 0; s < (int)(sizeof slices / sizeof *slices) && !pairs; s++) {
             if (s > 0 && (!cuts || slices[s] * 4 > steps || plain || stairs)) break;
             if (s == 0 || tiles * slices[s] <= 4 * most)
-                tmm__xhalf_wgmma_try(p, c, way, apart, copies, 0, slices[s]);
-            if (s > 0 && tiles > most && rest > 0 && p->batch == 1 && rest * slices[s] <= 4 * most)
-                tmm__xhalf_wgmma_try(p, c, way, apart, copies, rest, slices[s]);
+                tmm__xhalf_wgmma_try(p, c, way, apart, copies, 0, slices[s], 1);
+            if (s > 0 && tiles > most && rest > 0 && p->batch == 1 &&
+                rest * slices[s] <= 4 * most && beside == 1)
+                tmm__xhalf_wgmma_try(p, c, way, apart, copies, rest, slices[s], 1);
         }
+        /* Where a side is thin KERNEL THIN HALF is better; parts of a triangle were not tried. */
+        const int parts_most =
+            !(p->allowed & TMM__CUT_K) || plain || TMM__TRIANGLE(p) || p->M <= 64 || p->N <= 64
+                ? 1
+                : (int)fmin(4, steps / 4);
+        for (int parts = 2; parts <= parts_most && parts * cluster * beside <= 8; parts++)
+            if (tmm__xhalf_room(i, parts * cluster * beside) > 0)
+                tmm__xhalf_wgmma_try(p, c, way, apart, copies, 0, 1, parts);
     }
 }
 
@@ -305,6 +349,7 @@ static inline void tmm__xhalf_mma_plan(const tmm__xproduct *p, tmm__plan *c)
         load.type = TMM__TUNED_AS_HALF;
         if (copies) load.single = 0;
         if (i->bytes > device->shared) continue;
+        if (TMM__HALF_LARGE(i->rows, i->cols) && tmm__xhalf_has_wgmma()) continue;
         for (int slices = 1; slices <= 128; slices *= 2) {
             if (slices > 1 && (!(p->allowed & TMM__CUT_K) || !device->pools ||
                                tiles * slices > 4 * load.processors || slices * 4 > steps))
@@ -329,8 +374,14 @@ static inline void tmm__xhalf_mma_plan(const tmm__xproduct *p, tmm__plan *c)
 
 static inline void tmm__xtensor_plan(const tmm__xproduct *p, const tmm__xkernel *row, tmm__plan *c)
 {
+    tmm__xproduct q = *p;
     (void)row;
-    tmm__xhalf_mma_plan(p, c);
+    /* Of a batch of several launches the last, too, has the plan of a whole launch: the same bits. */
+    if (!(p->allowed & (TMM__CUT_K | TMM__ALL_OF_BATCH)) && p->strideC != 0 &&
+        p->batch < TMM__MOST_GRID)
+        q.batch = TMM__MOST_GRID;
+    tmm__xhalf_mma_plan(&q, c);
+    tmm__xhalf_tiny_plan(&q, c);
     if (!tmm__xhalf_by_wgmma(p)) return;
     tmm__xhalf_wgmma_plan(p, c);
     tmm__xhalf_thin_plan(p, c);
@@ -422,7 +473,6 @@ static inline tmm_status tmm__xhalf_copy(tmm__xproduct *p, char **memory, int *m
 static inline tmm_status tmm__xhalf_run_wgmma(const tmm__xproduct *given, const tmm__plan *plan,
                                               int *missing)
 {
-    const tmm__device *device = tmm__current_device();
     tmm__xproduct copy = *given, *p = &copy;
     const int turned_A = p->csA != 1, turned_B = p->rsB != 1;
     const long long down = (p->M - 1) / plan->tile_m + 1, across = (p->N - 1) / plan->tile_n + 1;
@@ -430,7 +480,7 @@ static inline tmm_status tmm__xhalf_run_wgmma(const tmm__xproduct *given, const 
     tmm__half_map maps[3];
     tmm__half_job job;
     memset(maps, 0, sizeof maps);
-    int slices = plan->slices;
+    int slices = plan->cut == TMM__PLAN_CLUSTERS ? 1 : plan->slices;
     const int thin = plan->instance >= (int)TMM__HALF_THIN_FIRST;
     if (thin && plan->rest) return tmm__xhalf_thin(p, plan, missing); /* which needs no copies */
     tmm_status status = tmm__xhalf_copy(p, &memory, missing);
@@ -450,20 +500,23 @@ static inline tmm_status tmm__xhalf_run_wgmma(const tmm__xproduct *given, const 
 #endif
     job.turned_A = turned_A, job.turned_B = turned_B;
     job.next_A = p->batch > 1 && p->strideA > 0, job.next_B = p->batch > 1 && p->strideB > 0;
-    job.cluster = plan->down, job.rows = plan->tile_m, job.width = plan->tile_n;
-    job.pairs_down = (int)((down - 1) / job.cluster + 1), job.across = (int)across;
+    job.down = plan->down, job.rows = plan->tile_m, job.width = plan->tile_n;
+    job.beside = tmm__half_ways[plan->instance - (int)TMM__HALF_WGMMA_FIRST][3];
+    job.parts = plan->cut == TMM__PLAN_CLUSTERS ? plan->slices : 1;
+    job.pairs_down = (int)((down - 1) / job.down + 1);
+    job.across = (int)((across - 1) / job.beside + 1);
     job.steps = (int)((p->K + 63) / 64);
 #ifdef TMM_WITH_SYRK
     if (p->triangle != 0) {
-        const tmm__tiling t = tmm__xhalf_tile(p, job.rows * job.cluster, plan->tile_n);
+        const tmm__tiling t = tmm__xhalf_tile(p, job.rows * job.down, plan->tile_n);
         if (t.squares == 0)
-            (void)tmm__make_stairs(&job.stairs, p->triangle, p->N, job.rows * job.cluster,
+            (void)tmm__make_stairs(&job.stairs, p->triangle, p->N, job.rows * job.down,
                                    plan->tile_n);
         job.pairs_down = (int)t.down, job.across = (int)t.across;
         job.triangle = p->triangle, job.squares = t.squares, job.ratio_log2 = t.ratio_log2;
     }
 #endif
-    *missing = !tmm__xhalf_make_map(&maps[0], p, 0, turned_A ? 64 : job.rows) ||
+    *missing = !tmm__xhalf_make_map(&maps[0], p, 0, (turned_A ? 64 : job.rows) / job.beside) ||
                !tmm__xhalf_make_map(&maps[1], p, 1,
                                     !turned_B                       ? plan->tile_n / 2
                                     : TMM__HALF_WGMMA_BY_K(i->cols) ? 32
@@ -473,7 +526,7 @@ static inline tmm_status tmm__xhalf_run_wgmma(const tmm__xproduct *given, const 
     tmm__last_tiles last = {job.pairs_down * job.across, 0, p->M, 0, p->N};
     job.band = TMM__TENSOR_BAND;
     if (plan->rest > 0)
-        last = tmm__xhalf_last(p, job.rows * job.cluster, plan->tile_n, plan->rest, &job.band, &q);
+        last = tmm__xhalf_last(p, job.rows * job.down, plan->tile_n, plan->rest, &job.band, &q);
     tmm__half_divide(&job);
     if (status == TMM_OK && !*missing) {
         void *partials = tmm__xpartials(&q, &slices);
@@ -484,11 +537,13 @@ static inline tmm_status tmm__xhalf_run_wgmma(const tmm__xproduct *given, const 
         job.part_col = last.col, job.part_cols = last.cols;
         job.boxed_C = (partials == NULL || job.whole > 0) && tmm__xhalf_map_C(&maps[2], p);
         job.items = (int)((tiles + (slices - 1ll) * last.tiles) * p->batch);
-        const long long most = device->processors / job.cluster;
-        const unsigned blocks = (unsigned)(job.cluster * tmm__min(job.items, most > 0 ? most : 1));
+        const int cluster = job.down * job.beside * job.parts;
+        const long long room = (long long)tmm__xhalf_room(i, cluster);
+        const long long most = job.parts > 1 ? job.items : room > 0 ? room : 1;
+        const unsigned blocks = (unsigned)(cluster * tmm__min(job.items, most));
         void *arguments[] = {&maps[0], &maps[1], &maps[2], &p->C, &job};
-        status = tmm__launch_clusters(plan->kernel, dim3(blocks), 128 + 2 * job.rows, job.cluster,
-                                      1, plan->bytes, arguments, p->stream);
+        status = tmm__launch_clusters(plan->kernel, dim3(blocks), 128 + 2 * job.rows, cluster, 1,
+                                      plan->bytes, arguments, p->stream);
         /* Of the last tiles a thread adds all of an element: an eighth of the blocks. */
         status = tmm__xsum(status, &q, slices, partials, plan->rest > 0 ? 1 : TMM__SUM_GROUPS);
     }
@@ -503,6 +558,7 @@ static inline tmm_status tmm__xtensor(const tmm__xproduct *given, const tmm__pla
     int slices, missing = 0;
     tmm_status status = TMM_OK;
     char *memory = NULL;
+    if (plan->instance == (int)TMM__HALF_TINY) return tmm__xhalf_tiny(&p);
     if (plan->kernel != NULL && plan->instance >= (int)TMM__HALF_WGMMA_FIRST) {
         status = tmm__xhalf_run_wgmma(&p, plan, &missing);
         if (!missing) return status;
@@ -524,6 +580,8 @@ static inline tmm_status tmm__xtensor(const tmm__xproduct *given, const tmm__pla
     void *arguments[20];
     int count = tmm__xarguments(&p, arguments);
     arguments[count++] = &partials;
+    int ends = (p.A == given->A) + 2 * (p.B == given->B); /* copies have memory behind them */
+    arguments[count++] = &ends;
 #ifdef TMM_WITH_SYRK
     arguments[count++] = &p.triangle;
 #endif

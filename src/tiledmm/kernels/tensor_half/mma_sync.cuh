@@ -1,5 +1,5 @@
 /* src/tiledmm/kernels/tensor_half/mma_sync.cuh. Elements of 16 bits on tensor cores by mma.sync.
-   Uses: kernels/common/, once/. Used by: launch.h, type/instances.h. */
+   Uses: kernels/common/, once/. Used by: kernels/tensor_half/, type/instances.h. */
 /* The instances: pass, name, rows and columns of a tile, stages of 32 k, blocks on a
    multiprocessor. */
 #ifndef TMM__HALF_LIST
@@ -14,6 +14,8 @@
 /* Bytes of shared memory: the stages of both operands. A warp has rows / 2 rows and columns. */
 #define TMM__HALF_BYTES(rows, cols, stages) (((rows) + (cols)) * 64 * (stages))
 #define TMM__HALF_THREADS(rows, cols)       ((cols) / ((rows) / 2) * 64)
+/* Tiles that code for sm_90a does not have: wgmma is for what is so large. */
+#define TMM__HALF_LARGE(rows, cols) ((rows) * (cols) > 128 * 128)
 #endif
 
 #if defined(TMM__PASS) && TMM__EMIT_TYPE && TMM__HALF_TENSOR
@@ -94,14 +96,15 @@ typedef struct tmm__xhalf_lines {
     unsigned exist;      /* bit i: the lines of chunk i */
     int valid, align;    /* elements of a chunk that exist; bytes that a copy may have: 16, 4, 2 */
     int whole;           /* 16, and all chunks are whole or not there, in all of the block */
-    int k, next_k;       /* of its first chunk in the stage; on to the next one's */
+    int last; /* number of the chunks with the operand's last line, or -1; turned: lines exist in part? */
+    int k, next_k; /* of its first chunk in the stage; on to the next one's */
 } tmm__xhalf_lines;
 
 /* Prepares that for `lines` lines, a constant, from X on, of which lines_left exist. turned: lines
-   are not contiguous along k. */
+   are not contiguous along k. may_end: memory may, with the operand. */
 TMM__DEVICE void tmm__xhalf_begin(tmm__xhalf_lines *s, const TMM_TYPE *X, long long line_stride,
                                   long long k_stride, long long lines_left, tmm__xhalf_place to,
-                                  const int lines, const int threads, const int turned)
+                                  const int lines, const int threads, const int turned, int may_end)
 {
     const int thread = threadIdx.x, across = lines / 8, down = turned ? 0 : threads / 4;
     const size_t ends = (size_t)X | (size_t)(turned ? k_stride : line_stride) * 2;
@@ -115,6 +118,10 @@ TMM__DEVICE void tmm__xhalf_begin(tmm__xhalf_lines *s, const TMM_TYPE *X, long l
                          : line * 64 + (s->k / 8 ^ line / 2 % 4) * 16);
     s->valid = !turned || left >= 8 ? 8 : left > 0 ? (int)left : 0;
     s->whole = s->align == 16 && (!turned || lines_left >= lines || lines_left % 8 == 0);
+    s->last = -!turned;
+    if (may_end && lines_left <= lines)
+        s->last =
+            turned ? (lines_left & (s->align / 2 - 1)) != 0 : (int)(lines_left - 1) / (threads / 4);
     s->exist = 0;
     for (int i = 0; i < lines * 4 / threads; i++) s->exist |= (unsigned)(i * down < left) << i;
     s->from = (const unsigned char *)(X + (left > 0 ? line * line_stride : 0) + s->k * k_stride);
@@ -165,17 +172,23 @@ TMM__DEVICE void tmm__xhalf_copy_whole(tmm__xhalf_lines *s, unsigned stage, cons
     s->from += s->step;
 }
 
-/* Copies any stage, of which k_left k exist. What does not exist becomes zeros. */
+/* Copies any stage, of which k_left k exist; more than 32, unless it is the last one. What does not exist
+   becomes zeros. Where memory may end, by elements: compute-sanitizer takes all bytes of a cp.async for read,
+   also those that it fills with zeros. All threads do so: branches of single ones would move what the
+   main loop has from uniform registers. */
 TMM__DEVICE void tmm__xhalf_copy_any(tmm__xhalf_lines *s, unsigned stage, int k_left,
                                      const int lines, const int threads)
 {
     const unsigned char *from = s->from;
-    int k = s->k;
+    int k = s->k, end = -1; /* the number of chunks with the end */
+    if (k_left <= 32)
+        end = s->next_k > 0 ? (s->last ? (k_left - 1) / (threads / (lines / 8)) : -1)
+                            : (k_left & (s->align / 2 - 1) ? s->last : -1);
 #pragma unroll 1
     for (int i = 0; i < lines * 4 / threads; i++) {
         const int more = k_left - k, valid = s->next_k > 0 || more >= 8 ? s->valid : more;
         tmm__xhalf_chunk(tmm__xhalf_at(s->to + stage + i * threads * 16), (const TMM_TYPE *)from,
-                         more > 0 && (s->exist >> i & 1) ? valid : 0, s->align);
+                         more > 0 && (s->exist >> i & 1) ? valid : 0, i == end ? 2 : s->align);
         from += s->hop, k += s->next_k;
     }
     s->from += s->step;
@@ -276,7 +289,7 @@ TMM__DEVICE void tmm__half_stage(tmm__half_warp *w, const int step, int steps, i
         tmm__xhalf_copy_whole(&w->b, w->write, COLS, tmm__half_threads);
         w->write = w->write == (STAGES - 1) * STAGE ? 0 : w->write + STAGE;
     } else if (!fast && w->next < steps) {
-        const int k_left = w->next < steps - 1 ? 32 : tail;
+        const int k_left = w->next < steps - 1 ? 64 : tail;
         tmm__xhalf_copy_any(&w->a, w->write, k_left, ROWS, tmm__half_threads);
         tmm__xhalf_copy_any(&w->b, w->write, k_left, COLS, tmm__half_threads);
         w->write = w->write == (STAGES - 1) * STAGE ? 0 : w->write + STAGE;
@@ -447,7 +460,7 @@ TMM__DEVICE void tmm__half_store_any(tmm__half_warp *w, unsigned char *memory, T
                             |             |             |          barriers: s1, s2, s3 have arrived;
                                                                    s0, s1, s2 may be copied to
    Blocks walk along bands of 8 rows of tiles. Where gridDim.y > 1, each has some steps of K, and
-   leaves its sums in `partials` for KERNEL SUM.
+   leaves its sums in `partials` for KERNEL SUM. Bit 0 of `ends`: memory may end with A; bit 1: with B.
    A step of 128 x 256 is 2,097,152 operations and 24 KB from L2: 85 a byte; of 128 x 128, 64. Its warps
    read 64 KB of shared memory, copies store 24: 23 a byte. */
 TMM_KERNEL void __launch_bounds__(tmm__half_threads, TMM__HALF_BLOCKS)
@@ -455,7 +468,7 @@ TMM_KERNEL void __launch_bounds__(tmm__half_threads, TMM__HALF_BLOCKS)
                    const TMM_TYPE *__restrict__ A, long long rsA, long long csA, long long batchA,
                    const TMM_TYPE *__restrict__ B, long long rsB, long long csB, long long batchB,
                    TMM_SCALAR beta, TMM_OUT *__restrict__ C, long long ldc, long long batchC,
-                   float *__restrict__ partials TMM__TRIANGLE_OF_ARGUMENTS)
+                   float *__restrict__ partials, int ends TMM__TRIANGLE_OF_ARGUMENTS)
 {
     enum {
         ROWS = TMM__HALF_ROWS,
@@ -465,6 +478,7 @@ TMM_KERNEL void __launch_bounds__(tmm__half_threads, TMM__HALF_BLOCKS)
         DOWN = PART / 16, /* parts of 16 x 8 */
         ACROSS = PART / 8
     };
+    if (TMM__WGMMA && TMM__HALF_LARGE(ROWS, COLS)) return;
     extern __shared__ __align__(16) unsigned char tmm__memory[];
     const int thread = threadIdx.x, warp = thread / 32, lane = thread % 32;
 #ifdef TMM_WITH_SYRK
@@ -504,9 +518,10 @@ TMM_KERNEL void __launch_bounds__(tmm__half_threads, TMM__HALF_BLOCKS)
     tmm__half_warp w;
     w.memory = tmm__xhalf_place_of(tmm__memory);
     tmm__xhalf_begin(&w.a, A + blockIdx.z * batchA + tile_row * rsA + k0 * csA, rsA, csA,
-                     M - tile_row, w.memory, ROWS, tmm__half_threads, turned_A);
+                     M - tile_row, w.memory, ROWS, tmm__half_threads, turned_A, ends & 1);
     tmm__xhalf_begin(&w.b, B + blockIdx.z * batchB + tile_col * csB + k0 * rsB, csB, rsB,
-                     N - tile_col, w.memory + ROWS * 64, COLS, tmm__half_threads, turned_B);
+                     N - tile_col, w.memory + ROWS * 64, COLS, tmm__half_threads, turned_B,
+                     ends & 2);
     const int row0 = warp / (COLS / PART) * PART, col0 = warp % (COLS / PART) * PART;
     const int eight = lane % 8, rowA = row0 + lane % 16, rowB = col0 + lane / 16 * 8 + eight;
     const int kA = lane / 16 * 8 + eight, kB = lane / 8 % 2 * 8 + eight;

@@ -1,5 +1,5 @@
 /* src/tiledmm/kernels/tensor_half/thin.cuh. Copies of KERNEL THIN HALF: by TMA, or lines off 16 bytes.
-   Uses: kernels/common/tensor_ptx.cuh, wgmma.cuh, once/.
+   Uses: kernels/common/tensor_ptx.cuh, mma_sync.cuh, wgmma.cuh, once/.
    Used by: thin_kernel.cuh, thin_launch.h. */
 #if defined(TMM__PASS) && TMM__EMIT_TYPE && TMM__HALF_TENSOR && !defined(TMM__HALF_ONCE)
 /* Lines of the large operand in a tile at most; stages that there may be; blocks of a cluster; ways to
@@ -293,19 +293,6 @@ TMM__DEVICE void tmm__half_thin_plainly(const tmm__half_thin_job *job, unsigned 
     }
 }
 
-/* 4 or 8 bytes to shared memory at `to`; zeros if none of them is valid. */
-TMM__DEVICE void tmm__half_thin_word(unsigned to, const char *from, const int bytes, int valid)
-{
-    if (bytes == 8)
-        asm volatile("cp.async.ca.shared.global.L2::128B [%0], [%1], 8, %2;" ::"r"(to), "l"(from),
-                     "r"(valid)
-                     : "memory");
-    else
-        asm volatile("cp.async.ca.shared.global.L2::128B [%0], [%1], 4, %2;" ::"r"(to), "l"(from),
-                     "r"(valid)
-                     : "memory");
-}
-
 /* What eight warps do where lines begin and end at multiples of `bytes`, 4 or 8: each of these goes straight to
    its place in a stage. A lane has the same part of each of its lines. */
 TMM__DEVICE void tmm__half_thin_straight(const tmm__half_thin_job *job, unsigned base,
@@ -347,9 +334,8 @@ TMM__DEVICE void tmm__half_thin_straight(const tmm__half_thin_job *job, unsigned
             unsigned place = base + here->stage * job->stage + to[n];
 #pragma unroll 4
             for (int line = begin[n]; line < end[n]; line += next[n]) {
-                tmm__half_thin_word(place + ((chunk[n] ^ (line & 7)) << 4),
-                                    line < whole ? source : (const char *)x->from, bytes,
-                                    line < whole ? bytes : 0);
+                tmm__copy_async(tmm__xhalf_at(place + ((chunk[n] ^ (line & 7)) << 4)),
+                                line < whole ? source : (const char *)x->from, bytes, line < whole);
                 source += next[n] * ld, place += next[n] * 128;
             }
             from[n] += turned ? 64 * ld : 128;

@@ -4,17 +4,16 @@
    for. Tiles of 192 rows store alpha A B by TMA, and nothing else: their threads have few registers. Of the last
    one's 256 columns they have room for 224. */
 #ifndef TMM__HALF_WGMMA_LIST
-#define TMM__HALF_WGMMA_LIST(_)          \
-    _(1, 128x256, 128, 256, 4, 224, 208) \
-    _(2, 128x128, 128, 128, 6, 128, 128) \
-    _(3, 128x192, 128, 192, 4, 160, 160) \
-    _(4, 192x192, 192, 192, 4, 192, 192) \
-    _(5, 192x224, 192, 256, 3, 224, 224)
+#define TMM__HALF_WGMMA_LIST(_)     \
+    _(1, 128x256, 128, 256, 4, 224) \
+    _(2, 128x128, 128, 128, 6, 128) \
+    _(3, 128x192, 128, 192, 4, 160) \
+    _(4, 192x192, 192, 192, 4, 192) \
+    _(5, 192x224, 192, 256, 3, 224)
 #define TMM__HALF_WGMMA_ROWS   (TMM__HALF_WGMMA_LIST(TMM__VALUE_1) 0)
 #define TMM__HALF_WGMMA_COLS   (TMM__HALF_WGMMA_LIST(TMM__VALUE_2) 0)
 #define TMM__HALF_WGMMA_STAGES (TMM__HALF_WGMMA_LIST(TMM__VALUE_3) 0)
 #define TMM__HALF_WGMMA_FEWER  (TMM__HALF_WGMMA_LIST(TMM__VALUE_4) 0)
-#define TMM__HALF_WGMMA_FEWEST (TMM__HALF_WGMMA_LIST(TMM__VALUE_5) 0)
 /* Two blocks of a cluster copy half of B each: lines; or, if B does not lie along k and half of its columns
    are no whole boxes of 64, half of the k. */
 #define TMM__HALF_WGMMA_BY_K(cols) ((cols) % 128 != 0)
@@ -52,8 +51,11 @@ typedef struct tmm__half_job {
     int turned_A, turned_B; /* operands that do not lie along k */
     int next_A, next_B;     /* 0: all products of the batch share it, else 1 */
     int rows, width;        /* of a tile */
-    int pairs_down, across; /* tiles; those of a cluster lie above each other */
-    int cluster, steps, items;
+    int pairs_down, across; /* tiles of clusters */
+    /* Blocks of a cluster: above each other, which share B; side by side, which share A; and of the same tiles, with
+       parts of their k. */
+    int down, beside, parts;
+    int steps, items;
     int band;                      /* rows of pairs that are walked together */
     tmm__divisor wide, high, last; /* tiles of a band; its rows, those of the last band */
     int whole, rest, slices;       /* items from `whole` on are slices, of the last `rest` tiles */
@@ -102,7 +104,23 @@ static inline void tmm__half_divide(tmm__half_job *job)
 }
 #endif
 
-TMM__DEVICE tmm__half_item tmm__half_find(const tmm__half_job *job, int item, int rank)
+/* Where a block lies in its cluster. */
+typedef struct tmm__half_block {
+    int row, col, part;
+} tmm__half_block;
+
+/* The rank in the cluster and numbers of clusters, which the hardware has: divisions are what a block begins with. */
+#define TMM__CLUSTER_SPECIAL(to, name) asm("mov.u32 %0, %%" name ";" : "=r"(to))
+
+TMM__DEVICE tmm__half_block tmm__half_block_of(int rank, int down, int beside)
+{
+    const int place = rank >> down / 2; /* 1 or 2 of both */
+    const tmm__half_block block = {rank & (down - 1), place & (beside - 1), place >> beside / 2};
+    return block;
+}
+
+TMM__DEVICE tmm__half_item tmm__half_find(const tmm__half_job *job, int item,
+                                          const tmm__half_block *block)
 {
     tmm__half_item at;
     /* Of 32 bits without signs, and none where it is 1: divisions are what a block begins with. */
@@ -123,16 +141,71 @@ TMM__DEVICE tmm__half_item tmm__half_find(const tmm__half_job *job, int item, in
     else if (job->triangle != 0)
         tmm__triangle_tile(job->triangle, job->squares, job->ratio_log2, &down, &across);
 #endif
-    at.row = (down * job->cluster + rank) * job->rows, at.col = across * job->width;
+    at.row = (down * job->down + block->row) * job->rows;
+    at.col = (across * job->beside + block->col) * job->width;
     at.product = slices == 1 ? turn : turn / slices, at.part = cut ? (int)turn : -1;
     /* There are 2^25 steps and 32 slices at most. */
-    const unsigned slice = turn - at.product * slices, steps = job->steps;
-    at.first = slices == 1 ? 0 : steps * slice / slices;
-    at.steps = (slices == 1 ? steps : steps * (slice + 1) / slices) - at.first;
+    const unsigned parts = cut ? slices : job->parts, steps = job->steps;
+    const unsigned slice = cut ? turn - at.product * slices : block->part;
+    at.first = parts == 1 ? 0 : steps * slice / parts;
+    at.steps = (parts == 1 ? steps : steps * (slice + 1) / parts) - at.first;
     return at;
 }
 
 #if TMM__WGMMA
+/* The warps that multiply are divided among blocks that have parts of k: a block's first one. */
+TMM__DEVICE int tmm__half_first_warp(int part, int parts, const int warps)
+{
+    return (part * warps + parts - 1) / parts;
+}
+
+/* The sums of a warp's 16 rows to the block of the cluster that stores them; or there, where it returns true, all
+   added, always in the same order. A lane has 16 bytes of each 8 columns; stages are free (PTX ISA 9.7,
+   "st.async"). */
+TMM__DEVICE bool tmm__half_gather(float *sum, const tmm__half_job *job,
+                                  const tmm__half_block *block, int warp, unsigned stages,
+                                  unsigned gathered, const int warps, const int cols)
+{
+    const int parts = job->parts, owner = warp * parts / warps, bytes = job->width * 64;
+    const int first = tmm__half_first_warp(owner, parts, warps);
+    const int own = tmm__half_first_warp(owner + 1, parts, warps) - first;
+    const unsigned mine = stages + (warp - first) * bytes + threadIdx.x % 32 * 16;
+    if (owner != block->part) {
+        const int slot = block->part - (block->part > owner);
+        const int rank = (owner * job->beside + block->col) * job->down + block->row;
+        unsigned to, barrier;
+        asm("mapa.shared::cluster.u32 %0, %1, %2;"
+            : "=r"(to)
+            : "r"(mine + slot * own * bytes), "r"(rank));
+        asm("mapa.shared::cluster.u32 %0, %1, %2;" : "=r"(barrier) : "r"(gathered), "r"(rank));
+#pragma unroll
+        for (int i = 0; i < cols / 8; i++)
+            if (i * 8 < job->width)
+                asm volatile("st.async.weak.shared::cluster.mbarrier::complete_tx::bytes.v4.f32 "
+                             "[%0], {%1, %2, %3, %4}, [%5];" ::"r"(to + i * 512),
+                             "f"(sum[4 * i]), "f"(sum[4 * i + 1]), "f"(sum[4 * i + 2]),
+                             "f"(sum[4 * i + 3]), "r"(barrier)
+                             : "memory");
+        return false;
+    }
+    tmm__barrier_wait(gathered, 0);
+#pragma unroll 1
+    for (int slot = 0; slot < parts - 1; slot++) {
+#pragma unroll
+        for (int i = 0; i < cols / 8; i++) {
+            float x[4];
+            if (i * 8 >= job->width) continue;
+            asm volatile("ld.shared.v4.f32 {%0, %1, %2, %3}, [%4];"
+                         : "=f"(x[0]), "=f"(x[1]), "=f"(x[2]), "=f"(x[3])
+                         : "r"(mine + slot * own * bytes + i * 512)
+                         : "memory");
+#pragma unroll
+            for (int j = 0; j < 4; j++) sum[4 * i + j] += x[j];
+        }
+    }
+    return true;
+}
+
 /* Copies a box of a map to shared memory, to the blocks of the cluster of which `blocks` has bits; zeros
    beyond the edges. Barriers there count (PTX ISA 9.7, "cp.async.bulk.tensor"). */
 TMM__DEVICE void tmm__half_box(unsigned to, const tmm__half_map *map, int x, int y, int z,
@@ -181,6 +254,10 @@ TMM__DEVICE void tmm__half_boxes_wait(bool first)
 /* Columns of a tile that are whole boxes of 64. */
 #define TMM__HALF_WHOLE(job, cols) ((cols) == 128 ? (cols) : (job)->width & ~63)
 
+/* Halves of a barrier of the cluster. TMM__CLUSTER_MEETS also lets everyone see what was written in front of it, for
+   which it waits a thousand clocks. */
+#define TMM__CLUSTER_ARRIVES() asm volatile("barrier.cluster.arrive.relaxed.aligned;" ::: "memory")
+#define TMM__CLUSTER_WAITS()   asm volatile("barrier.cluster.wait.aligned;" ::: "memory")
 #define TMM__CLUSTER_MEETS()                                 \
     asm volatile("barrier.cluster.arrive.release.aligned;\n" \
                  "barrier.cluster.wait.acquire.aligned;" ::  \
@@ -215,10 +292,6 @@ TMM__DEVICE void tmm__half_boxes_wait(bool first)
             TMM__HALF_MULTIPLY("224", TMM__H64_TO_100 TMM__TEN(10) "%110, %111", "112", "113",     \
                                type, ta, tb, TMM__H64(0), TMM__H16(64), TMM__H16(80),              \
                                TMM__H16(96));                                                      \
-        else if (cols == 208)                                                                      \
-            TMM__HALF_MULTIPLY("208", TMM__H64_TO_100 "%100, %101, %102, %103", "104", "105",      \
-                               type, ta, tb, TMM__H64(0), TMM__H16(64), TMM__H16(80), TMM__H4(96), \
-                               TMM__H4(100));                                                      \
         else if (cols == 192)                                                                      \
             TMM__HALF_MULTIPLY("192",                                                              \
                                TMM__H64_NAMES TMM__TEN(6) TMM__TEN(7)                              \
@@ -291,16 +364,16 @@ TMM__DEVICE void tmm__xhalf_step(float *c, unsigned at, int group, const int row
 }
 
 /* All steps of an item, into the sums of a warpgroup: rows 64 `group` on. Stages go round from *stage on,
-   with *parity. The products of a stage run while the next one is awaited.
+   with *parity. The products of a stage run while the next one is awaited. writer: a block that this lane tells
+   of free stages, or -1.
    If there are items behind this one, group 0 runs two steps `ahead` of the others, which it wakes up: so
    each stores its sums while the other one multiplies. Items need as many steps as there are stages: then
    they have left the item before when they are woken up again. */
 TMM__DEVICE void tmm__xhalf_sum(float *c, int *stage, unsigned *parity, int steps, unsigned stages,
-                                unsigned fulls, unsigned empties, int group, int cluster,
-                                bool ahead, const int count, const int stage_bytes, const int rows,
+                                unsigned fulls, unsigned empties, int group, int writer, bool ahead,
+                                const int count, const int stage_bytes, const int rows,
                                 const int cols, const int turned_A, const int turned_B)
 {
-    const int lane = threadIdx.x % 32;
     int before = -1;
     ahead = ahead && steps >= count;
     if (ahead && group > 0) asm volatile("bar.sync 1, %0;" ::"r"(2 * rows) : "memory");
@@ -314,12 +387,12 @@ TMM__DEVICE void tmm__xhalf_sum(float *c, int *stage, unsigned *parity, int step
         if (ahead && group == 0 && step == 1)
             asm volatile("bar.arrive 1, %0;" ::"r"(2 * rows) : "memory");
         TMM__WGMMA_WAIT(1);
-        if (before >= 0 && lane < cluster) tmm__barrier_arrive_at(empties + 8 * before, lane);
+        if (before >= 0 && writer >= 0) tmm__barrier_arrive_at(empties + 8 * before, writer);
         before = *stage;
         if (++*stage == count) *stage = 0, *parity ^= 1;
     }
     TMM__WGMMA_WAIT(0);
-    if (before >= 0 && lane < cluster) tmm__barrier_arrive_at(empties + 8 * before, lane);
+    if (before >= 0 && writer >= 0) tmm__barrier_arrive_at(empties + 8 * before, writer);
 #pragma unroll
     for (int i = 0; i < cols / 2; i++) asm volatile("" : "+f"(c[i])::"memory");
 }

@@ -47,7 +47,7 @@ TMM__DEVICE void tmm__xhalf_send_box(const tmm__half_map *map, unsigned box, int
 {
     asm volatile("fence.proxy.async.shared::cta;" ::: "memory");
     __syncwarp();
-    if (threadIdx.x % 32 == 0) tmm__half_box_out(map, box, col, row, product);
+    if (tmm__elected()) tmm__half_box_out(map, box, col, row, product);
 }
 
 /* Stores alpha sum by TMA: 16 rows from `row` on, by a warp. Its 4 KB of shared memory hold two boxes: one
@@ -79,7 +79,7 @@ TMM__DEVICE void tmm__xhalf_store_boxes(const tmm__half_map *map, const tmm__hal
         }
 #pragma unroll
         for (int i = 0; i < SUMS; i++) x[i] = __fmaf_rn(alpha, x[i], 0.0f);
-        if (threadIdx.x % 32 == 0) tmm__half_boxes_wait(one || part == 0);
+        if (tmm__elected()) tmm__half_boxes_wait(one || part == 0);
         __syncwarp();
 #pragma unroll
         for (int n = 0; n < SUMS; n += 16) tmm__xhalf_to_box((place ^ n * 4) + box, &x[n]);
@@ -200,7 +200,7 @@ TMM__DEVICE void tmm__xhalf_diagonal(const tmm__half_job *job, TMM_OUT *C, unsig
     const float alpha = job->alpha;
     const unsigned to = own + tmm__xhalf_box_place(lane);
     C += at->product * job->batchC;
-    if (lane == 0) TMM__HALF_BOXES_WAIT(0);
+    if (tmm__elected()) TMM__HALF_BOXES_WAIT(0);
 #pragma unroll
     for (int part = 0; part < cols / PART; part++) {
         const int first = at->col + part * PART;
@@ -304,7 +304,7 @@ TMM__DEVICE void tmm__xhalf_active_way(const tmm__half_map *map, const tmm__half
     const int wide = cols % 128 == 0 ? 128 : 64;
     int row = at->row + warp * 16;
     const int last = row < job->M ? (int)min(job->N, (long long)at->col + cols) : 0;
-    if (threadIdx.x % 32 == 0) TMM__HALF_BOXES_WAIT(0);
+    if (tmm__elected()) TMM__HALF_BOXES_WAIT(0);
     __syncwarp();
 #pragma unroll 1
     for (int col = at->col; col < last; col += wide) {
@@ -329,7 +329,7 @@ TMM__DEVICE void tmm__xhalf_active_way(const tmm__half_map *map, const tmm__half
             tmm__xhalf_to_box(box + (tmm__xhalf_box_place(lane) ^ half), x);
             if (!WIDE && p % 2 == 0) continue;
             tmm__xhalf_send_box(map, box, row, first, product);
-            if (lane == 0) TMM__HALF_BOXES_WAIT(1); /* the other box has been read */
+            if (tmm__elected()) TMM__HALF_BOXES_WAIT(1); /* the other box has been read */
             __syncwarp();
         }
 #pragma unroll
@@ -357,7 +357,7 @@ TMM__DEVICE void tmm__xhalf_more_way(const tmm__half_map *map, const tmm__half_j
 #endif
     if (last > job->N) last = (int)job->N;
     if (row >= job->M) last = 0;
-    if (threadIdx.x % 32 == 0) TMM__HALF_BOXES_WAIT(0);
+    if (tmm__elected()) TMM__HALF_BOXES_WAIT(0);
     __syncwarp();
     if (at->col < last && (job->beta != 0 || of_D))
         tmm__xhalf_ask_piece(job, C, at->product, row, at->col, of_D, own, 0);
@@ -401,7 +401,7 @@ TMM__DEVICE void tmm__xhalf_more_way(const tmm__half_map *map, const tmm__half_j
             tmm__xhalf_to_box(box + (tmm__xhalf_box_place(lane) ^ half), x);
             if (WIDE || p == 1) {
                 tmm__xhalf_send_box(map, box, row, first, product);
-                if (lane == 0) TMM__HALF_BOXES_WAIT(1); /* the other box has been read */
+                if (tmm__elected()) TMM__HALF_BOXES_WAIT(1); /* the other box has been read */
                 __syncwarp();
             }
             const unsigned other = own + (WIDE ? 1 - p : (here + 32 - at->col) / 64 % 2) * 2048;

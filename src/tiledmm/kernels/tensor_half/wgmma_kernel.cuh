@@ -11,17 +11,14 @@ static_assert(TMM__HALF_WGMMA_ROWS == 192
                         (TMM__HALF_WGMMA_COLS == 128 || TMM__HALF_WGMMA_COLS == 192 ||
                          TMM__HALF_WGMMA_COLS == 256),
               "TMM__HALF_WGMMA_LIST: a tile has 128 x 128, 192 or 256, 192 x 192 or 256");
-static_assert(
-    TMM__HALF_WGMMA_COLS == 256
-        ? TMM__HALF_WGMMA_FEWER == 224 &&
-              TMM__HALF_WGMMA_FEWEST == (TMM__HALF_WGMMA_ROWS == 192 ? 224 : 208)
-        : TMM__HALF_WGMMA_FEWEST == TMM__HALF_WGMMA_FEWER &&
-              (TMM__HALF_WGMMA_FEWER == TMM__HALF_WGMMA_COLS || TMM__HALF_WGMMA_FEWER == 160),
-    "TMM__HALF_WGMMA_LIST: fewer columns are 160 of 192, 224 and 208 of 256, with 192 rows 224");
+static_assert(TMM__HALF_WGMMA_COLS == 256
+                  ? TMM__HALF_WGMMA_FEWER == 224
+                  : TMM__HALF_WGMMA_FEWER == TMM__HALF_WGMMA_COLS || TMM__HALF_WGMMA_FEWER == 160,
+              "TMM__HALF_WGMMA_LIST: fewer columns are 160 of 192, and 224 of 256");
 static_assert(TMM__HALF_WGMMA_STAGES >= 2 && tmm__half_wgmma_bytes <= 227 * 1024 - 256,
               "TMM__HALF_WGMMA_LIST: stages must be 2 at least, and fit into 227 KB");
-#define TMM__HALF_SUM_OF(cols, turned_A, turned_B)                                                \
-    tmm__xhalf_sum(sum, &stage, &parity, at.steps, stages, fulls, empties, group, cluster, ahead, \
+#define TMM__HALF_SUM_OF(cols, turned_A, turned_B)                                               \
+    tmm__xhalf_sum(sum, &stage, &parity, at.steps, stages, fulls, empties, group, writer, ahead, \
                    STAGES, STAGE, ROWS, cols, turned_A, turned_B)
 #define TMM__HALF_SUM(cols)               \
     do {                                  \
@@ -38,8 +35,10 @@ static_assert(TMM__HALF_WGMMA_STAGES >= 2 && tmm__half_wgmma_bytes <= 227 * 1024
    multiply, 64 rows of the tile each. A stage is 64 k:
        A, 128 lines    [line][64 k], or two boxes of [64 k][64 lines] if it does not lie along k
        B, COLS lines   the same; two boxes of lines, or COLS / 64
-   with the swizzle of 128 bytes. Two blocks of a cluster have the same columns, and copy half of B each,
-   to both. Blocks are persistent: each takes tile after tile, in bands of rows of pairs.
+   with the swizzle of 128 bytes. Two blocks of a cluster that have the same columns copy half of B each, to
+   both; two that have the same rows half of A. Blocks are persistent: each takes tile after tile, in bands of rows
+   of pairs. Blocks of a cluster may have parts of the k of the same tiles: they have one item each, and exchange
+   sums through shared memory, each storing some of the rows.
 
    A step of 128 x 256 is 4.2 million operations; a block copies 32 KB for it from L2: 131 a byte. Tensor
    cores read B once for 64 rows. They bound it where K is long; below, filling and storing count. */
@@ -56,69 +55,107 @@ TMM_KERNEL void __launch_bounds__(128 + 2 * TMM__HALF_WGMMA_ROWS, 1)
         COLS = TMM__HALF_WGMMA_COLS,
         STAGES = TMM__HALF_WGMMA_STAGES,
         FEWER = TMM__HALF_WGMMA_FEWER,
-        FEWEST = TMM__HALF_WGMMA_FEWEST,
         STAGE = (ROWS + COLS) * 128
     };
     const bool by_k = TMM__HALF_WGMMA_BY_K(COLS);
     if (PLAIN && sizeof(TMM_OUT) > 2) return; /* of C in float it has no plan: tmm__xhalf_plain */
     extern __shared__ __align__(16) unsigned char tmm__memory[];
-    __shared__ __align__(8) unsigned long long full[STAGES], empty[STAGES];
+    __shared__ __align__(8) unsigned long long full[STAGES], empty[STAGES], sums;
     const unsigned base = (unsigned)__cvta_generic_to_shared(tmm__memory), skip = -base & 1023;
     const unsigned stages = base + skip;
     const unsigned fulls = (unsigned)__cvta_generic_to_shared(full);
     const unsigned empties = (unsigned)__cvta_generic_to_shared(empty);
-    const int lane = threadIdx.x % 32, cluster = job.cluster;
-    const int rank = blockIdx.x % cluster, count = gridDim.x / cluster;
+    const unsigned gathered = (unsigned)__cvta_generic_to_shared(&sums);
+    /* What a tile's plans do not have takes no code. */
+    const int down = job.down, beside = COLS == 256 ? 1 : job.beside, parts = PLAIN ? 1 : job.parts;
+    const bool single = down * beside * parts == 1;
+    unsigned rank, first_item, count;
+    TMM__CLUSTER_SPECIAL(rank, "cluster_ctarank");
+    TMM__CLUSTER_SPECIAL(first_item, "clusterid.x");
+    TMM__CLUSTER_SPECIAL(count, "nclusterid.x");
+    const tmm__half_block block = tmm__half_block_of(rank, down, beside);
+    const int first_of_part = block.part * down * beside;
     int stage = 0;
     unsigned parity = 0;
-    if (threadIdx.x == 0) {
+    tmm__let_next_begin();
+    /* Another warp than the one that copies: both are at work at once. */
+    if (threadIdx.x == 32) {
         tmm__half_prefetch(&map_A), tmm__half_prefetch(&map_B);
         for (int n = 0; n < STAGES; n++) {
             tmm__barrier_init(fulls + 8 * n, 1);
-            tmm__barrier_init(empties + 8 * n, ROWS / 16 * cluster);
+            tmm__barrier_init(empties + 8 * n, ROWS / 16 * (down + beside - 1));
         }
+        if (parts > 1) tmm__barrier_init(gathered, 1);
         asm volatile("fence.mbarrier_init.release.cluster;\nfence.proxy.async.shared::cta;" ::
                          : "memory");
+        if (parts > 1)
+            tmm__barrier_expect(gathered, (tmm__half_first_warp(block.part + 1, parts, ROWS / 16) -
+                                           tmm__half_first_warp(block.part, parts, ROWS / 16)) *
+                                              (parts - 1) * job.width * 64);
     }
-    __syncthreads();
-    if (cluster > 1) TMM__CLUSTER_MEETS();
-    tmm__let_next_begin();
+    tmm__half_item at = tmm__half_find(&job, first_item, &block);
+    __syncwarp();
+    if (single) {
+        __syncthreads();
+    } else {
+        TMM__CLUSTER_ARRIVES();
+        TMM__CLUSTER_WAITS();
+    }
     if (threadIdx.x < 128) {
         asm volatile("setmaxnreg.dec.sync.aligned.u32 40;");
         const int width = FEWER == COLS ? (int)COLS : job.width;
         const int bytes = job.turned_B || FEWER == COLS ? (int)STAGE : (ROWS + width) * 128;
-        const int mine = cluster == 1 ? 2 : 1, first = cluster == 1 ? 0 : rank; /* halves of B */
-        for (int item = blockIdx.x / cluster; threadIdx.x == 0 && item < job.items; item += count) {
-            const tmm__half_item at = tmm__half_find(&job, item, rank);
-            tmm__wait_for_previous(); /* nothing of memory is read or written before */
-            const int zA = at.product * job.next_A, zB = at.product * job.next_B;
-            for (int step = 0; step < at.steps; step++) {
-                const unsigned to = stages + stage * STAGE, barrier = fulls + 8 * stage;
-                const int k = (at.first + step) * 64;
-                tmm__barrier_wait(empties + 8 * stage, parity ^ 1); /* at once, the first time */
-                tmm__barrier_expect(barrier, bytes);
-                if (job.turned_A) {
-                    for (int i = 0; i < ROWS / 64; i++)
-                        tmm__half_box(to + i * 8192, &map_A, at.row + i * 64, k, zA, barrier, 1);
-                } else {
-                    tmm__half_box(to, &map_A, k, at.row, zA, barrier, 1);
+        const int mine = down == 1 ? 2 : 1, first = down == 1 ? 0 : block.row; /* halves of B */
+        /* Blocks that get its parts of A and B, a bit each. */
+        const int to_row = beside == 1 ? 1 : (1 << down | 1) << (first_of_part + block.row);
+        const int to_col = down == 1 ? 1 : 3 << (first_of_part + block.col * down);
+        if (threadIdx.x < 32 && tmm__elected()) {
+            for (int item = first_item; item < job.items; item += count) {
+                if (item >= (int)count) at = tmm__half_find(&job, item, &block);
+                tmm__wait_for_previous(); /* nothing of memory is read or written before */
+                const int zA = at.product * job.next_A, zB = at.product * job.next_B;
+                for (int step = 0; step < at.steps; step++) {
+                    const unsigned to = stages + stage * STAGE, barrier = fulls + 8 * stage;
+                    const int k = (at.first + step) * 64;
+                    tmm__barrier_wait(empties + 8 * stage,
+                                      parity ^ 1); /* at once, the first time */
+                    tmm__barrier_expect(barrier, bytes);
+                    if (job.turned_A) {
+                        const int begin = beside == 1 ? 0 : block.col * 32; /* of its k */
+                        for (int i = 0; i < ROWS / 64; i++)
+                            tmm__half_box(to + i * 8192 + begin * 128, &map_A, at.row + i * 64,
+                                          k + begin, zA, barrier, to_row);
+                    } else {
+                        const int begin = beside == 1 ? 0 : block.col * (ROWS / 2);
+                        tmm__half_box(to + begin * 128, &map_A, k, at.row + begin, zA, barrier,
+                                      to_row);
+                    }
+                    for (int half = first; half < first + mine; half++) {
+                        const unsigned toB = to + ROWS * 128 + half * (COLS * 64);
+                        const int col = at.col + half * (COLS / 2);
+                        for (int i = 0; by_k && job.turned_B && i < COLS / 64; i++)
+                            tmm__half_box(to + ROWS * 128 + i * 8192 + half * 4096, &map_B,
+                                          at.col + i * 64, k + half * 32, zB, barrier, to_col);
+                        for (int i = 0; !by_k && job.turned_B && i < COLS / 128; i++)
+                            tmm__half_box(toB + i * 8192, &map_B, col + i * 64, k, zB, barrier,
+                                          to_col);
+                        if (!job.turned_B)
+                            tmm__half_box(to + ROWS * 128 + half * (width * 64), &map_B, k,
+                                          at.col + half * (width / 2), zB, barrier, to_col);
+                    }
+                    if (++stage == STAGES) stage = 0, parity ^= 1;
                 }
-                for (int half = first; half < first + mine; half++) {
-                    const unsigned toB = to + ROWS * 128 + half * (COLS * 64);
-                    const int col = at.col + half * (COLS / 2);
-                    for (int i = 0; by_k && job.turned_B && i < COLS / 64; i++)
-                        tmm__half_box(to + ROWS * 128 + i * 8192 + half * 4096, &map_B,
-                                      at.col + i * 64, k + half * 32, zB, barrier,
-                                      (1 << cluster) - 1);
-                    for (int i = 0; !by_k && job.turned_B && i < COLS / 128; i++)
-                        tmm__half_box(toB + i * 8192, &map_B, col + i * 64, k, zB, barrier,
-                                      (1 << cluster) - 1);
-                    if (!job.turned_B)
-                        tmm__half_box(to + ROWS * 128 + half * (width * 64), &map_B, k,
-                                      at.col + half * (width / 2), zB, barrier, (1 << cluster) - 1);
-                }
+            }
+            /* No block leaves while others may arrive there. */
+            for (int n = 0; n < STAGES && down + beside > 2; n++) {
+                tmm__barrier_wait(empties + 8 * stage, parity ^ 1);
                 if (++stage == STAGES) stage = 0, parity ^= 1;
             }
+        }
+        __syncwarp();
+        if (parts > 1) {
+            TMM__CLUSTER_ARRIVES();
+            TMM__CLUSTER_WAITS();
         }
     } else {
         if (ROWS == 192)
@@ -127,9 +164,14 @@ TMM_KERNEL void __launch_bounds__(128 + 2 * TMM__HALF_WGMMA_ROWS, 1)
             asm volatile("setmaxnreg.inc.sync.aligned.u32 232;");
         const int warp = threadIdx.x / 32 - 4, group = warp / 4;
         const int own = STAGES * STAGE + warp * TMM__HALF_WGMMA_STORE(ROWS);
-        const bool ahead = job.items > count;
-        for (int item = blockIdx.x / cluster; item < job.items; item += count) {
-            const tmm__half_item at = tmm__half_find(&job, item, rank);
+        const bool ahead = job.items > (int)count;
+        const int lane = threadIdx.x % 32;
+        const int writer = lane < down ? first_of_part + block.col * down + lane
+                           : lane < down + beside - 1
+                               ? first_of_part + (1 - block.col) * down + block.row
+                               : -1;
+        for (int item = first_item; item < job.items; item += count) {
+            if (item >= (int)count) at = tmm__half_find(&job, item, &block);
             tmm__wait_for_previous();
             if (!PLAIN && job.beta != 0 && at.part < 0)
                 tmm__xhalf_ask(C + at.product * job.batchC, job.ldc, &job, at.row + warp * 16,
@@ -148,10 +190,14 @@ TMM_KERNEL void __launch_bounds__(128 + 2 * TMM__HALF_WGMMA_ROWS, 1)
             /* An instruction has a constant number of columns, so the loop stands there for each. */
             if (FEWER == COLS || (!PLAIN && job.width == COLS))
                 TMM__HALF_SUM(COLS);
-            else if (FEWEST == FEWER || job.width == FEWER)
-                TMM__HALF_SUM(FEWER);
             else
-                TMM__HALF_SUM(FEWEST);
+                TMM__HALF_SUM(FEWER);
+            if (parts > 1) {
+                TMM__CLUSTER_ARRIVES();
+                TMM__CLUSTER_WAITS(); /* then stages are free for sums */
+                if (!tmm__half_gather(sum, &job, &block, warp, stages, gathered, ROWS / 16, COLS))
+                    continue;
+            }
             const int way = PLAIN ? (int)TMM__HALF_BY_BOXES : tmm__xhalf_by_boxes(&job, &at, COLS);
             int begin = 0; /* of the columns that threads store */
             if (way == TMM__HALF_MORE) {
@@ -169,15 +215,13 @@ TMM_KERNEL void __launch_bounds__(128 + 2 * TMM__HALF_WGMMA_ROWS, 1)
             }
 #endif
             if (!PLAIN && (FEWER == COLS ? begin == 0 : begin < job.width)) {
-                if (lane == 0) TMM__HALF_BOXES_WAIT(0);
+                if (tmm__elected()) TMM__HALF_BOXES_WAIT(0);
                 tmm__xhalf_store(&job, C, (float *)(tmm__memory + skip + own), sum, &at, warp,
                                  begin, COLS);
             }
         }
-        if (lane == 0) TMM__HALF_BOXES_WAIT(0);
+        if (tmm__elected()) TMM__HALF_BOXES_WAIT(0);
     }
-    __syncwarp();
-    if (cluster > 1) TMM__CLUSTER_MEETS(); /* no block leaves while others may arrive there */
 #else
     (void)map_A, (void)map_B, (void)map_C, (void)C, (void)job;
 #endif
