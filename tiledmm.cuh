@@ -1628,6 +1628,26 @@ TMM__DEVICE void tmm__triangle_tile(int triangle, int squares, int ratio_log2, i
     *down = ratio_log2 < 0 ? 2 * row + rest : row;
     *across = ratio_log2 > 0 ? 2 * col + rest : col;
 }
+
+/* Tiles that are no squares, nor halves of one, lie in rows, each of which has those that meet the
+   triangle. first[n]: how many are in rows before row n; behind the last one a number that no tile has. */
+enum { TMM__STAIRS = 64 };
+typedef struct tmm__stairs {
+    unsigned short first[TMM__STAIRS + 1], across; /* across: of all of C */
+} tmm__stairs;
+
+/* Finds tile number *down. */
+TMM__DEVICE void tmm__stairs_tile(const tmm__stairs *stairs, int triangle, int *down, int *across)
+{
+    const int tile = *down;
+    int row = 0;
+#pragma unroll
+    for (int more = TMM__STAIRS / 2; more > 0; more /= 2)
+        if (stairs->first[row + more] <= tile) row += more;
+    *down = row;
+    *across = triangle == TMM__LOWER ? tile - stairs->first[row]
+                                     : stairs->across - (stairs->first[row + 1] - tile);
+}
 #endif
 
 #if TMM__HOST
@@ -1647,6 +1667,31 @@ static inline tmm__tiling tmm__tile(int triangle, long long M, long long N, int 
     t.down = (squares + even) * (edge / rows), t.across = floor((squares + 1) / 2) * (edge / cols);
     return t;
 }
+
+#ifdef TMM_WITH_SYRK
+/* Are the tiles of a triangle in rows, see tmm__stairs? */
+static inline int tmm__is_stairs(int triangle, int rows, int cols)
+{
+    return triangle != 0 && rows != cols && rows != 2 * cols && cols != 2 * rows;
+}
+
+/* How many tiles there are then, and where rows begin. 0: there are too many. */
+static inline int tmm__make_stairs(tmm__stairs *stairs, int triangle, long long N, int rows,
+                                   int cols)
+{
+    const long long down = (N - 1) / rows + 1, across = (N - 1) / cols + 1;
+    long long count = 0;
+    memset(stairs, 0xff, sizeof *stairs);
+    if (down > TMM__STAIRS) return 0;
+    for (long long n = 0; n < down; n++) {
+        const long long end = (n + 1) * rows < N ? (n + 1) * rows : N;
+        stairs->first[n] = (unsigned short)count;
+        count += triangle == TMM__LOWER ? (end - 1) / cols + 1 : across - n * rows / cols;
+    }
+    stairs->first[down] = (unsigned short)count, stairs->across = (unsigned short)across;
+    return (int)count;
+}
+#endif
 
 /* A rectangle of C that has the last tiles of a triangle, `rest` or a few more, in the order of bands of
    band_rows rows. Tiles are squares, or two side by side are. tiles is 0 if there is none. */
@@ -3453,6 +3498,7 @@ static inline tmm_status tmm__blame_operand(const tmm__operands *o, tmm_status s
 #define tmm__xhalf_room       TMM_FN(gemm__half_room)
 #define tmm__xhalf_run_wgmma  TMM_FN(gemm__half_run_wgmma)
 #define tmm__xhalf_sum_time   TMM_FN(gemm__half_sum_time)
+#define tmm__xhalf_tile       TMM_FN(gemm__half_tile)
 #define tmm__xhalf_thin       TMM_FN(gemm__half_thin)
 #define tmm__xhalf_thin_way   TMM_FN(gemm__half_thin_way)
 #define tmm__xhalf_thin_from  TMM_FN(gemm__half_thin_from)
@@ -3643,6 +3689,7 @@ static inline tmm_status tmm__blame_operand(const tmm__operands *o, tmm_status s
 #define tmm__xsyrk              TMM_FN(syrk)
 #define tmm__xsyrk_batched_with TMM_FN(syrk_batched_with)
 #define tmm__xsyrk_begin        TMM_FN(syrk__begin)
+#define tmm__xsyrk_whole        TMM_FN(syrk__whole)
 #define tmm__xsyrk_choice       TMM_FN(syrk__choice)
 #define tmm__xsyrk_cpu          TMM_FN(syrk_cpu)
 #define tmm__xsyrk_mirror       TMM_FN(syrk_mirror)
@@ -3725,6 +3772,7 @@ static inline tmm_status tmm__blame_operand(const tmm__operands *o, tmm_status s
 #define tmm__xhalf_four        TMM_FN(half_four)
 #define tmm__xhalf_finish      TMM_FN(half_finish)
 #define tmm__xhalf_by_boxes    TMM_FN(half_by_boxes)
+#define tmm__xhalf_store_parts TMM_FN(half_store_parts)
 #define tmm__xhalf_store_rows  TMM_FN(half_store_rows)
 #define tmm__xhalf_store_boxes TMM_FN(half_store_boxes)
 #define tmm__xhalf_to_box      TMM_FN(half_to_box)
@@ -3737,6 +3785,7 @@ static inline tmm_status tmm__blame_operand(const tmm__operands *o, tmm_status s
 #define tmm__xhalf_from_lane   TMM_FN(half_from_lane)
 #define tmm__xhalf_terms       TMM_FN(half_terms)
 #define tmm__xhalf_activate    TMM_FN(half_activate)
+#define tmm__xhalf_active_way  TMM_FN(half_active_way)
 #define tmm__xhalf_more_way    TMM_FN(half_more_way)
 #define tmm__xhalf_more_boxes  TMM_FN(half_more_boxes)
 #define tmm__xhalf_diagonal    TMM_FN(half_diagonal)
@@ -12036,6 +12085,11 @@ TMM_KERNEL void __launch_bounds__(tmm__half_threads, TMM__HALF_BLOCKS)
 typedef struct alignas(TMM__MAP_ALIGN) tmm__half_map {
     unsigned long long words[16];
 } tmm__half_map;
+/* A number below 2^31 is divided by another one as (x times) >> 32 + shift; times is 0 for 1. To divide by what
+   the compiler does not know takes some 150 clocks, and a block finds each tile by two of these. */
+typedef struct tmm__divisor {
+    unsigned times, shift;
+} tmm__divisor;
 typedef struct tmm__half_job {
     long long M, N, ldc, batchC;
     long long part_row, part_col, part_rows, part_cols; /* of C: of what there are partial sums */
@@ -12053,10 +12107,12 @@ typedef struct tmm__half_job {
        parts of their k. */
     int down, beside, parts;
     int steps, items;
-    int band;                /* rows of pairs that are walked together */
-    int whole, rest, slices; /* items from `whole` on are slices, of the last `rest` tiles */
+    int band;                      /* rows of pairs that are walked together */
+    tmm__divisor wide, high, last; /* tiles of a band; its rows, those of the last band */
+    int whole, rest, slices;       /* items from `whole` on are slices, of the last `rest` tiles */
 #ifdef TMM_WITH_SYRK
     int triangle, squares, ratio_log2; /* of pairs of tiles, see once/triangle.cuh */
+    tmm__stairs stairs;                /* if squares is 0 */
 #endif
 } tmm__half_job;
 /* cuTensorMapEncodeTiled, which makes a map. */
@@ -12074,6 +12130,30 @@ typedef int (*tmm__map_maker)(void *map, int type, unsigned rank, void *address,
 typedef struct tmm__half_item {
     int row, col, product, part, first, steps; /* part: the number of its partial sums; -1: none */
 } tmm__half_item;
+
+TMM__DEVICE unsigned tmm__divided(unsigned x, tmm__divisor by)
+{
+    const unsigned high = (unsigned)((unsigned long long)x * by.times >> 32);
+    return by.times == 0 ? x : high >> by.shift;
+}
+
+#if TMM__HOST
+static inline tmm__divisor tmm__divisor_of(unsigned x)
+{
+    tmm__divisor d = {0, 0};
+    while (x > 1 && (x - 1) >> d.shift > 1) d.shift++;
+    if (x > 1) d.times = (unsigned)(((1ull << (32 + d.shift)) - 1) / x + 1);
+    return d;
+}
+
+/* What tmm__half_find divides by. */
+static inline void tmm__half_divide(tmm__half_job *job)
+{
+    job->wide = tmm__divisor_of((unsigned)job->band * job->across);
+    job->high = tmm__divisor_of(job->band);
+    job->last = tmm__divisor_of((job->pairs_down - 1) % job->band + 1);
+}
+#endif
 
 /* Where a block lies in its cluster. */
 typedef struct tmm__half_block {
@@ -12100,13 +12180,16 @@ TMM__DEVICE tmm__half_item tmm__half_find(const tmm__half_job *job, int item,
     const unsigned tiles = cut ? job->rest : job->pairs_down * job->across;
     const unsigned turn = number < tiles ? 0 : number / tiles;
     const unsigned tile = (cut ? job->whole : 0) + (number - turn * tiles);
-    const unsigned band = tile < wide ? 0 : tile / wide, place = tile - band * wide;
-    const unsigned high = min((unsigned)job->band, job->pairs_down - band * job->band),
-                   right = place / high;
+    const unsigned band = tmm__divided(tile, job->wide), place = tile - band * wide;
+    const unsigned left = job->pairs_down - band * job->band, all = job->band;
+    const unsigned high = min(all, left),
+                   right = tmm__divided(place, left < all ? job->last : job->high);
     const unsigned slices = cut ? job->slices : 1;
     int down = band * job->band + (place - right * high), across = right;
 #ifdef TMM_WITH_SYRK
-    if (job->triangle != 0)
+    if (job->triangle != 0 && job->squares == 0)
+        tmm__stairs_tile(&job->stairs, job->triangle, &down, &across);
+    else if (job->triangle != 0)
         tmm__triangle_tile(job->triangle, job->squares, job->ratio_log2, &down, &across);
 #endif
     at.row = (down * job->down + block->row) * job->rows;
@@ -12531,6 +12614,20 @@ TMM__DEVICE void tmm__xhalf_store_rows(const tmm__half_job *job, TMM_OUT *c, con
     }
 }
 
+/* Partial sums straight from registers, where rows of them begin at even numbers: a lane has two neighbours,
+   four lanes a sector of 32 bytes. */
+TMM__DEVICE void tmm__xhalf_store_parts(const tmm__half_job *job, float *partials, const float *sum,
+                                        int rows, int left, const int cols)
+{
+    const int row = threadIdx.x % 32 / 4, col = threadIdx.x % 4 * 2;
+    float *line[2] = {partials + row * job->part_cols + col,
+                      partials + (row + 8) * job->part_cols + col};
+#pragma unroll
+    for (int i = 0; i < cols / 4; i++)
+        if (row + i % 2 * 8 < rows && col + i / 2 * 8 < left)
+            *(float2 *)(line[i % 2] + i / 2 * 8) = make_float2(sum[2 * i], sum[2 * i + 1]);
+}
+
 /* The same for any C, beta, epilogue, triangle and for partial sums: 16 rows by a warp, 64 columns after
    64 through its shared memory. Little code: what runs once a tile is fetched from L2, and 88 KB of
    it, 64 sums unrolled, took 20 us. Fragments of sums: see tmm__wgmma. */
@@ -12548,6 +12645,10 @@ TMM__DEVICE void tmm__xhalf_store(const tmm__half_job *job, TMM_OUT *C, float *o
         partials = job->partials +
                    (at->part * job->part_rows + row - job->part_row) * job->part_cols + at->col -
                    job->part_col;
+    if (partials != NULL && job->part_cols % 2 == 0) {
+        tmm__xhalf_store_parts(job, partials, sum, rows, left, cols);
+        return;
+    }
     C += product * job->batchC + row * job->ldc + at->col;
     const TMM__ALPHA alpha = TMM__OF_JOB(job->alpha, *job, product);
     const bool fours =
@@ -12767,25 +12868,52 @@ TMM__DEVICE int tmm__xhalf_terms(const tmm__after *after)
 #endif
 
 #ifdef TMM_WITH_SYRK
-/* Stores 16 x 32 sums that the diagonal crosses, by threads. x: rows `row` and + 8 of a lane, pairs of
-   columns, 8 apart, from `col` on. */
-TMM__DEVICE void tmm__xhalf_diagonal(const tmm__half_job *job, TMM_OUT *C, const float *x, int row,
-                                     int col)
+/* Stores what the triangle has of alpha sum, by threads: 16 rows by a warp, through its shared memory, of which a
+   lane takes 16 bytes of a row. */
+TMM__DEVICE void tmm__xhalf_diagonal(const tmm__half_job *job, TMM_OUT *C, unsigned own,
+                                     const float *sum, const tmm__half_item *at, int warp,
+                                     const int cols)
 {
+    enum { PART = 128 / sizeof(TMM_OUT), SUMS = PART / 2, WIDTH = PART / 8 };
+    const int lane = threadIdx.x % 32, row = at->row + warp * 16, place = lane % 8;
+    const int lower = job->triangle == TMM__LOWER;
+    const int end = (int)min(job->N, (long long)at->col + job->width);
+    const float alpha = job->alpha;
+    const unsigned to = own + tmm__xhalf_box_place(lane);
+    C += at->product * job->batchC;
+    if (tmm__elected()) TMM__HALF_BOXES_WAIT(0);
 #pragma unroll
-    for (int i = 0; i < 16; i += 2) {
-        const int r = row + i / 2 % 2 * 8, c = col + i / 4 * 8;
-        TMM_OUT *to = C + r * job->ldc + c;
-        const bool exist = r < job->M && c < job->N;
-        const bool first = exist && tmm__in_triangle(job->triangle, r, c);
-        const bool second = exist && tmm__in_triangle(job->triangle, r, c + 1);
-        const tmm__xouts2 two = {{(TMM_OUT)x[i], (TMM_OUT)x[i + 1]}};
-        if (first && second)
-            *(tmm__xouts2 *)to = two;
-        else if (first)
-            to[0] = two.v[0];
-        else if (second)
-            to[1] = two.v[1];
+    for (int part = 0; part < cols / PART; part++) {
+        const int first = at->col + part * PART;
+        float x[SUMS];
+        if (lower ? first > row + 15 : first + PART <= row) continue; /* beyond the diagonal */
+#pragma unroll
+        for (int i = 0; i < SUMS; i++) x[i] = __fmaf_rn(alpha, sum[part * SUMS + i], 0.0f);
+        __syncwarp();
+#pragma unroll
+        for (int n = 0; n < SUMS; n += 16) tmm__xhalf_to_box(to ^ n * 4, &x[n]);
+        __syncwarp();
+#pragma unroll
+        for (int n = 0; n < 4; n++) {
+            const int r = n * 4 + lane / 8, col = first + place * WIDTH;
+            const int begin = lower ? 0 : row + r - col; /* of these, what is stored */
+            const int behind = min(end, lower ? row + r + 1 : end) - col;
+            TMM_OUT *line = C + (row + r) * job->ldc + col, own_x[WIDTH];
+            uint4 four;
+            asm volatile("ld.shared.v4.b32 {%0, %1, %2, %3}, [%4];"
+                         : "=r"(four.x), "=r"(four.y), "=r"(four.z), "=r"(four.w)
+                         : "r"(own + r * 128 + ((place ^ r % 8) << 4))
+                         : "memory");
+            memcpy(own_x, &four, sizeof own_x);
+            if (row + r >= job->M) continue;
+            if (begin <= 0 && behind >= WIDTH) {
+                *(uint4 *)line = four;
+                continue;
+            }
+#pragma unroll
+            for (int i = 0; i < WIDTH; i++)
+                if (i >= begin && i < behind) line[i] = own_x[i];
+        }
     }
 }
 #endif
@@ -12844,28 +12972,75 @@ TMM__DEVICE void tmm__xhalf_load_biases(tmm__xhalf_biases *biases, const tmm__ha
 #endif
 }
 
-/* Stores by TMA what is more than alpha sum: 64 columns after 64, each moved to the place of the first, so
-   that there is little code, without branches that choose a place. C has been read before it is written,
-   since what is written is made of it. `sum` and `biases` are lost. `terms`: of the activation, where nothing
-   but it and biases is asked for; else -1. */
+#ifdef TMM_WITH_EPILOGUE
+/* Stores by TMA alpha sum with biases and an activation by polynomials of `terms`, and no more: 128 columns after
+   128, if a tile has whole ones, each moved to the place of the first, so that there is little code; without
+   branches, at which warps wait for instructions. `sum` and `biases` are lost. */
+TMM__DEVICE void tmm__xhalf_active_way(const tmm__half_map *map, const tmm__half_job *job,
+                                       unsigned own, float *sum, const tmm__half_item *at, int warp,
+                                       tmm__xhalf_biases *biases, const int cols, const int terms,
+                                       float alpha)
+{
+    enum { WIDE = sizeof(TMM_OUT) == 4, PART = WIDE ? 32 : 64 };
+    const int wide = cols % 128 == 0 ? 128 : 64;
+    int row = at->row + warp * 16;
+    const int last = row < job->M ? (int)min(job->N, (long long)at->col + cols) : 0;
+    if (tmm__elected()) TMM__HALF_BOXES_WAIT(0);
+    __syncwarp();
+#pragma unroll 1
+    for (int col = at->col; col < last; col += wide) {
+        int lane = threadIdx.x % 32, product = at->product;
+        TMM__HIDE(lane);
+        TMM__HIDE(row);
+        TMM__HIDE(product); /* or what follows from them is kept in registers through the loop */
+#pragma unroll
+        for (int p = 0; p < wide / 32; p++) {
+            const int first = col + (WIDE ? p * 32 : p / 2 * 64);
+            const unsigned half = WIDE ? 0 : p % 2 * 64, box = own + first / PART % 2 * 2048;
+            float x[16], bias[8];
+            if (p > 1 && col + p / 2 * 64 >= last) continue;
+#pragma unroll
+            for (int i = 0; i < 4; i++)
+                tmm__xhalf_from_lane(&bias[2 * i], biases->pairs[p / 2],
+                                     p % 2 * 16 + 4 * i + lane % 4);
+#pragma unroll
+            for (int j = 0; j < 16; j++)
+                x[j] = __fmaf_rn(alpha, sum[p * 16 + j], bias[j / 4 * 2 + j % 2]);
+            tmm__xhalf_activate(&job->after, x, terms);
+            tmm__xhalf_to_box(box + (tmm__xhalf_box_place(lane) ^ half), x);
+            if (!WIDE && p % 2 == 0) continue;
+            tmm__xhalf_send_box(map, box, row, first, product);
+            if (tmm__elected()) TMM__HALF_BOXES_WAIT(1); /* the other box has been read */
+            __syncwarp();
+        }
+#pragma unroll
+        for (int i = 0; i < (cols - wide) / 2; i++) sum[i] = sum[i + wide / 2];
+#pragma unroll
+        for (int i = 0; i < (cols - wide) / 64; i++)
+#pragma unroll
+            for (int j = 0; j < (int)sizeof(TMM_OUT) / 2; j++)
+                biases->pairs[i][j] = biases->pairs[i + wide / 64][j];
+    }
+}
+#endif
+
+/* Stores by TMA whatever is more than alpha sum: 64 columns after 64. C has been read before it is written,
+   since what is written is made of it. */
 TMM__DEVICE void tmm__xhalf_more_way(const tmm__half_map *map, const tmm__half_job *job, TMM_OUT *C,
                                      unsigned own, float *sum, const tmm__half_item *at, int warp,
-                                     tmm__xhalf_biases *biases, const int cols, const int terms)
+                                     tmm__xhalf_biases *biases, const int cols)
 {
     enum { WIDE = sizeof(TMM_OUT) == 4, PART = WIDE ? 32 : 64 };
     int row = at->row + warp * 16, last = at->col + TMM__HALF_WHOLE(job, cols);
     bool of_D = false;
 #ifdef TMM_WITH_EPILOGUE
-    of_D = terms < 0 && job->after.active && job->after.D != NULL;
+    of_D = job->after.active && job->after.D != NULL;
 #endif
     if (last > job->N) last = (int)job->N;
     if (row >= job->M) last = 0;
-#ifdef TMM_WITH_SYRK
-    if (job->triangle == TMM__LOWER && last > row + 16) last = row + 16;
-#endif
     if (tmm__elected()) TMM__HALF_BOXES_WAIT(0);
     __syncwarp();
-    if (at->col < last && terms < 0 && (job->beta != 0 || of_D))
+    if (at->col < last && (job->beta != 0 || of_D))
         tmm__xhalf_ask_piece(job, C, at->product, row, at->col, of_D, own, 0);
 #pragma unroll 1
     for (int col = at->col; col < last; col += 64) {
@@ -12873,8 +13048,7 @@ TMM__DEVICE void tmm__xhalf_more_way(const tmm__half_map *map, const tmm__half_j
         TMM__HIDE(lane);
         TMM__HIDE(row);
         TMM__HIDE(product); /* or what follows from them is kept in registers through the loop */
-        const float alpha = job->alpha, beta = terms < 0 ? job->beta : 0,
-                    zero = beta == 0 ? 0.0f : -0.0f;
+        const float alpha = job->alpha, beta = job->beta, zero = beta == 0 ? 0.0f : -0.0f;
         const bool asks = beta != 0 || of_D;
 #pragma unroll
         for (int p = 0; p < 2; p++) {
@@ -12894,14 +13068,6 @@ TMM__DEVICE void tmm__xhalf_more_way(const tmm__half_map *map, const tmm__half_j
 #pragma unroll
             for (int j = 0; j < 16; j++)
                 x[j] = __fmaf_rn(alpha, sum[p * 16 + j], bias[j / 4 * 2 + j % 2]);
-#ifdef TMM_WITH_SYRK
-            if (terms < 0 && ((job->triangle == TMM__LOWER && first + PART - 1 > row) ||
-                              (job->triangle == TMM__UPPER && first < row + 15))) {
-                tmm__xhalf_diagonal(job, C + product * job->batchC, x, row + lane / 4,
-                                    here + lane % 4 * 2);
-                continue;
-            }
-#endif
             if (beta != 0) tmm__xhalf_add(x, beta, box, half);
 #ifdef TMM_WITH_EPILOGUE
             if (job->after.active) {
@@ -12909,8 +13075,7 @@ TMM__DEVICE void tmm__xhalf_more_way(const tmm__half_map *map, const tmm__half_j
 #pragma unroll
                     for (int j = 0; j < 16; j++) x[j] += (float)biases->rows[j / 2 % 2];
                 }
-                tmm__xhalf_activate(&job->after, x,
-                                    terms < 0 ? tmm__xhalf_terms(&job->after) : terms);
+                tmm__xhalf_activate(&job->after, x, tmm__xhalf_terms(&job->after));
             }
             if (of_D) tmm__xhalf_add(x, job->after.gamma_float, box, half);
 #endif
@@ -12942,18 +13107,26 @@ TMM__DEVICE void tmm__xhalf_more_boxes(const tmm__half_map *map, const tmm__half
                                        tmm__xhalf_biases *biases, const int cols)
 {
 #ifdef TMM_WITH_EPILOGUE
-    if (job->after.active && job->beta == 0 && job->after.D == NULL) {
+    /* Not where threads store a rest of columns. A bias of rows comes first, so that loops need not ask. */
+    if (job->after.active && job->beta == 0 && job->after.D == NULL && job->width == cols) {
         const int terms = tmm__xhalf_terms(&job->after);
+        float alpha = job->alpha;
+        if (job->after.row_bias != NULL) {
+#pragma unroll
+            for (int i = 0; i < cols / 2; i++)
+                sum[i] = __fmaf_rn(alpha, sum[i], (float)biases->rows[i / 2 % 2]);
+            alpha = 1;
+        }
         if (terms == 0)
-            tmm__xhalf_more_way(map, job, C, own, sum, at, warp, biases, cols, 0);
+            tmm__xhalf_active_way(map, job, own, sum, at, warp, biases, cols, 0, alpha);
         else if (terms == 2)
-            tmm__xhalf_more_way(map, job, C, own, sum, at, warp, biases, cols, 2);
+            tmm__xhalf_active_way(map, job, own, sum, at, warp, biases, cols, 2, alpha);
         else
-            tmm__xhalf_more_way(map, job, C, own, sum, at, warp, biases, cols, TMM__TERMS);
+            tmm__xhalf_active_way(map, job, own, sum, at, warp, biases, cols, TMM__TERMS, alpha);
         return;
     }
 #endif
-    tmm__xhalf_more_way(map, job, C, own, sum, at, warp, biases, cols, -1);
+    tmm__xhalf_more_way(map, job, C, own, sum, at, warp, biases, cols);
 }
 
 /* Asks L2 for the lines of X, C or D, that a warp will read when it stores 16 rows from `row` on: a tile
@@ -12970,10 +13143,11 @@ TMM__DEVICE void tmm__xhalf_ask(const TMM_OUT *X, long long ld, const tmm__half_
     }
 }
 
-/* How a tile is stored: by threads, or by TMA, as alpha sum or as more than that. TMA leaves out rows
+/* How a tile is stored: by threads, or by TMA, as alpha sum or as more than that; one that the diagonal crosses,
+   without more. TMA leaves out rows
    beyond M, but of columns beyond N whole 16 bytes alone. */
 #ifndef TMM__HALF_ONCE
-enum { TMM__HALF_BY_THREADS, TMM__HALF_BY_BOXES, TMM__HALF_MORE };
+enum { TMM__HALF_BY_THREADS, TMM__HALF_BY_BOXES, TMM__HALF_MORE, TMM__HALF_DIAGONAL };
 #endif
 TMM__DEVICE int tmm__xhalf_by_boxes(const tmm__half_job *job, const tmm__half_item *at,
                                     const int cols)
@@ -13003,7 +13177,7 @@ TMM__DEVICE int tmm__xhalf_by_boxes(const tmm__half_job *job, const tmm__half_it
 #ifdef TMM_WITH_SYRK
     if ((job->triangle == TMM__LOWER && at->col + cols - 1 > at->row) ||
         (job->triangle == TMM__UPPER && at->col < at->row + 127))
-        return way == TMM__HALF_BY_BOXES ? TMM__HALF_MORE : TMM__HALF_BY_THREADS;
+        return way == TMM__HALF_BY_BOXES ? TMM__HALF_DIAGONAL : TMM__HALF_BY_THREADS;
 #endif
     return way;
 }
@@ -13217,6 +13391,12 @@ TMM_KERNEL void __launch_bounds__(128 + 2 * TMM__HALF_WGMMA_ROWS, 1)
                                        at.product, COLS, PLAIN);
                 begin = COLS;
             }
+#ifdef TMM_WITH_SYRK
+            if (!PLAIN && way == TMM__HALF_DIAGONAL) {
+                tmm__xhalf_diagonal(&job, C, stages + own, sum, &at, warp, COLS);
+                begin = COLS;
+            }
+#endif
             if (!PLAIN && (FEWER == COLS ? begin == 0 : begin < job.width)) {
                 if (tmm__elected()) TMM__HALF_BOXES_WAIT(0);
                 tmm__xhalf_store(&job, C, (float *)(tmm__memory + skip + own), sum, &at, warp,
@@ -13268,7 +13448,11 @@ typedef struct tmm__half_thin_job {
     int slot, slots_at, full; /* bytes of a slot, where slots begin; arrivals at a full stage */
     int words;                /* bytes that go from memory to stages at once; 0: through slots */
     int items, sums_at;       /* tiles, times slices; where sums are kept */
-    int stage, stages;        /* bytes of a stage */
+#ifdef TMM_WITH_SYRK
+    int triangle, squares,
+        ratio_log2; /* of tiles, see once/triangle.cuh: then op(B) is the large one */
+#endif
+    int stage, stages; /* bytes of a stage */
 } tmm__half_thin_job;
 
 /* Where a warp is: in the ring of stages, with the parity of its barriers, and in the product. */
@@ -13451,7 +13635,14 @@ TMM__DEVICE void tmm__half_thin_part(const tmm__half_thin_job *job, int slice,
 TMM__DEVICE void tmm__half_thin_tile(const tmm__half_thin_job *job, int tile,
                                      tmm__half_thin_place *here)
 {
-    here->line0 = tile / job->across * job->high, here->thin0 = tile % job->across * job->cols;
+    int line = tile / job->across, thin = tile % job->across;
+#ifdef TMM_WITH_SYRK
+    if (job->triangle != 0) {
+        thin = tile / job->across, line = tile % job->across;
+        tmm__triangle_tile(job->triangle, job->squares, job->ratio_log2, &thin, &line);
+    }
+#endif
+    here->line0 = line * job->high, here->thin0 = thin * job->cols;
 }
 
 /* What eight warps do where lines are odd: copies to slots run SLOTS - 1 steps ahead; each warp moves its own lines on, so that no other one waits for it. */
@@ -13663,7 +13854,10 @@ TMM__DEVICE void tmm__xhalf_thin_store4(const tmm__half_thin_job *job,
 {
     const long long row = (job->large_is_A ? here->line0 : here->thin0) + r;
     const long long col = (job->large_is_A ? here->thin0 : here->line0) + four * 4;
-    const unsigned mask = tmm__column_mask(col, 4, 0, job->N);
+    unsigned mask = tmm__column_mask(col, 4, 0, job->N);
+#ifdef TMM_WITH_SYRK
+    mask = tmm__triangle_mask(job->triangle, mask, row, col);
+#endif
     if (job->partials != NULL) {
         const int slice = blockIdx.x / job->parts % job->slices + blockIdx.y * job->slices;
         float *to = job->partials + ((long long)slice * job->M + row) * job->N + col;
@@ -19561,6 +19755,20 @@ static inline int tmm__xtensor_competes(const tmm__xproduct *p, const tmm__xkern
            tmm__xtensor_takes(p, row) == TMM_OK;
 }
 
+/* How tiles lie, those of a triangle in squares or in rows: then as many below each other. */
+static inline tmm__tiling tmm__xhalf_tile(const tmm__xproduct *p, int rows, int cols)
+{
+#ifdef TMM_WITH_SYRK
+    tmm__stairs stairs;
+    if (tmm__is_stairs(p->triangle, rows, cols)) {
+        const tmm__tiling t = {(double)tmm__make_stairs(&stairs, p->triangle, p->N, rows, cols), 1,
+                               0, 0};
+        return t;
+    }
+#endif
+    return tmm__tile(TMM__TRIANGLE(p), p->M, p->N, rows, cols);
+}
+
 /* The rectangle of C that has the last `rest` tiles, or a few more, in the order of bands of *band rows; *q:
    the product of whose C there are partial sums. Tiles, of `rows` rows, are those of a cluster. */
 static inline tmm__last_tiles tmm__xhalf_last(const tmm__xproduct *p, int rows, int cols, int rest,
@@ -19645,7 +19853,7 @@ static inline void tmm__xhalf_wgmma_try(const tmm__xproduct *p, tmm__plan *c, in
     for (int k = 0; k < (int)COUNT; k++) costs[k] = full[k] + (less[k] - full[k]) * fewer;
     if (n > 3) costs[1] *= 1.2; /* three stages are few for 336 columns: 41 us at 2304 for 36 */
     const tmm__load load = tmm__xload(p, TMM__COST_TENSOR, i->rows, cols);
-    const tmm__tiling t = tmm__tile(TMM__TRIANGLE(p), p->M, p->N, i->rows * down, cols * beside);
+    const tmm__tiling t = tmm__xhalf_tile(p, i->rows * down, cols * beside);
     const double tiles = t.down * t.across * p->batch, most = tmm__xhalf_room(i, cluster);
     const double steps = ceil(ceil(p->K / 64.0) / parts_of_k);
     tmm__xproduct q = *p;
@@ -19725,23 +19933,23 @@ static inline void tmm__xhalf_wgmma_plan(const tmm__xproduct *p, tmm__plan *c)
         const double down = ceil(p->M / (double)(i != NULL ? i->rows : 128));
         const int plain = i != NULL && i->rows == 192;
         /* Not if a block of a cluster had no rows, but two of them may have an odd number. A triangle is cut in
-           squares, and these in two tiles at most. */
+           squares, and these in two tiles at most, or in rows of tiles. */
         if (i == NULL || down < cluster ||
-            (TMM__TRIANGLE(p) &&
-             (cluster != (down > 1 ? 2 : 1) || tmm__half_ways[way][2] % 128 != 0 || beside > 1)) ||
+            (TMM__TRIANGLE(p) && (cluster != (down > 1 ? 2 : 1) || beside > 1)) ||
             (plain && !tmm__xhalf_plain(p)) || p->N <= (beside - 1) * tmm__half_ways[way][2])
             continue;
-        const tmm__tiling t = tmm__tile(TMM__TRIANGLE(p), p->M, p->N, i->rows * cluster,
-                                        tmm__half_ways[way][2] * beside);
+        const tmm__tiling t =
+            tmm__xhalf_tile(p, i->rows * cluster, tmm__half_ways[way][2] * beside);
         const double tiles = t.down * t.across * p->batch,
                      most = tmm__xhalf_room(i, cluster * beside);
         /* items are counted in 32 bits */
-        if (tiles > INT_MAX / 2 - 65536 || most < 1) continue;
+        if (tiles > INT_MAX / 2 - 65536 || tiles == 0 || most < 1) continue;
         const int rest = (int)fmod(tiles, most);
         /* Single blocks where two fit: in parts of k alone. */
         const int pairs = cluster == 1 && down > 1 && fmod(down, 2) == 0;
+        const int stairs = TMM__TRIANGLE(p) && t.squares == 0;
         for (int s = 0; s < (int)(sizeof slices / sizeof *slices) && !pairs; s++) {
-            if (s > 0 && (!cuts || slices[s] * 4 > steps || plain)) break;
+            if (s > 0 && (!cuts || slices[s] * 4 > steps || plain || stairs)) break;
             if (s == 0 || tiles * slices[s] <= 4 * most)
                 tmm__xhalf_wgmma_try(p, c, way, apart, copies, 0, slices[s], 1);
             if (s > 0 && tiles > most && rest > 0 && p->batch == 1 &&
@@ -19944,7 +20152,10 @@ static inline tmm_status tmm__xhalf_run_wgmma(const tmm__xproduct *given, const 
     job.steps = (int)((p->K + 63) / 64);
 #ifdef TMM_WITH_SYRK
     if (p->triangle != 0) {
-        const tmm__tiling t = tmm__tile(p->triangle, p->M, p->N, job.rows * job.down, plan->tile_n);
+        const tmm__tiling t = tmm__xhalf_tile(p, job.rows * job.down, plan->tile_n);
+        if (t.squares == 0)
+            (void)tmm__make_stairs(&job.stairs, p->triangle, p->N, job.rows * job.down,
+                                   plan->tile_n);
         job.pairs_down = (int)t.down, job.across = (int)t.across;
         job.triangle = p->triangle, job.squares = t.squares, job.ratio_log2 = t.ratio_log2;
     }
@@ -19960,6 +20171,7 @@ static inline tmm_status tmm__xhalf_run_wgmma(const tmm__xproduct *given, const 
     job.band = TMM__TENSOR_BAND;
     if (plan->rest > 0)
         last = tmm__xhalf_last(p, job.rows * job.down, plan->tile_n, plan->rest, &job.band, &q);
+    tmm__half_divide(&job);
     if (status == TMM_OK && !*missing) {
         void *partials = tmm__xpartials(&q, &slices);
         const int tiles = job.pairs_down * job.across;
@@ -20036,12 +20248,13 @@ typedef struct tmm__xhalf__thin {
     int way, on_one;          /* number of cols and on_one; blocks on a multiprocessor */
     int stage, stages, slots; /* bytes; of a block */
     int goes_on, sums;        /* does a block have one tile after the other? bytes of kept sums */
-    double fit;               /* clusters that the device has room for at once */
+    double fit, tiles;        /* clusters that the device has room for at once; tiles of C */
 } tmm__xhalf__thin;
 
 /* What all ways of a product have in common. */
 typedef struct tmm__xhalf__thins {
     double thin, large, steps, batch, processors; /* lines, steps of 64 k */
+    double squares;                               /* of 128 x 128 in a triangle; 0: all of C */
     double memory;                                /* nanoseconds of it, */
     int from_memory;                              /* if L2 does not hold all */
     int apart[2];     /* of the large operand and of the thin one: tmm__xhalf_apart */
@@ -20106,9 +20319,11 @@ static inline int tmm__xhalf_thin_way(const tmm__xhalf__thins *p, int n, tmm__xh
     if ((p->plain && w->on_one > 1) || (many && (!p->cuts || w->on_one > 1))) return 0;
     w->size = w->parts == 0 ? 4 : many ? 8 : w->parts;
     w->fit = w->on_one * (w->size > 1 ? p->clusters[w->size] : p->processors);
+    if (p->squares > 0 && (w->cols == 16 || n % 2 != 0)) return 0;
     const double each = p->thin > w->cols ? ceil(p->thin / w->cols) * p->batch : p->batch;
-    w->slices =
-        w->parts == 0 ? (int)fmin(w->fit / (ceil(p->large / 128) * each), 64) : w->parts / w->size;
+    w->tiles =
+        p->squares > 0 ? p->squares * (128 / w->cols) * p->batch : ceil(p->large / 128) * each;
+    w->slices = w->parts == 0 ? (int)fmin(w->fit / w->tiles, 64) : w->parts / w->size;
     w->parts = w->slices * w->size;
     if (w->slices < 1 || w->fit < 1 || (many && w->slices < 2)) return 0;
     if (p->large < w->high) w->high = (int)fmax(ceil(p->large / 8) * 8, 32);
@@ -20116,6 +20331,7 @@ static inline int tmm__xhalf_thin_way(const tmm__xhalf__thins *p, int n, tmm__xh
     const double down = floor(w->fit / (each * w->slices));
     if (down * 128 <= p->large) return 0;
     w->high = (int)fmax(ceil(p->large / (down * 8)) * 8, 32);
+    w->tiles = ceil(p->large / w->high) * each;
     return w->high < (int)TMM__HALF_THIN_LINES;
 }
 
@@ -20123,8 +20339,7 @@ static inline int tmm__xhalf_thin_way(const tmm__xhalf__thins *p, int n, tmm__xh
 static inline double tmm__xhalf_thin_time(const tmm__xhalf__thins *p, const tmm__xhalf__thin *w)
 {
     const tmm__costs *t = tmm__tuned();
-    const double across = p->thin > w->cols ? ceil(p->thin / w->cols) : 1;
-    const double clusters = ceil(p->large / w->high) * across * w->slices * p->batch;
+    const double clusters = w->tiles * w->slices;
     if (w->parts > 1 && clusters > w->fit) return HUGE_VAL;
     const int kind = w->cols == 16 ? 0 : w->cols / 64;
     const double blocks = clusters * w->size, steps = ceil(p->steps / w->parts);
@@ -20174,7 +20389,9 @@ static inline void tmm__xhalf_thin_plan(const tmm__xproduct *p, tmm__plan *c)
     q.turned = p->M > p->N ? p->csA != 1 : p->rsB != 1;
     q.cuts = (p->allowed & TMM__CUT_K) && device->pools;
     const double tiles = ceil(q.thin / 16) * ceil(q.large / 32);
-    if (TMM__TRIANGLE(p) || tiles * 256 > INT_MAX) return;
+    const double edge = ceil(p->N / 128.0);
+    if (tiles * 256 > INT_MAX) return;
+    q.squares = TMM__TRIANGLE(p) ? edge * (edge + 1) / 2 : 0;
     const size_t copied = tmm__xhalf_copies(p);
     q.apart[0] = tmm__xhalf_apart(p, p->M <= p->N), q.apart[1] = tmm__xhalf_apart(p, p->M > p->N);
     q.words = tmm__xhalf_thin_words(p);
@@ -20194,9 +20411,8 @@ static inline void tmm__xhalf_thin_plan(const tmm__xproduct *p, tmm__plan *c)
                       ? (int)TMM__HALF_THIN_SLOTS * tmm__xhalf_thin_slot(p, w.cols)
                       : 0;
         /* Blocks that go on to other tiles keep sums beside the stages. */
-        const double tiles_of_it = ceil(q.large / w.high) * ceil(q.thin / w.cols);
         w.goes_on =
-            q.plain && q.words > 0 && w.parts == 1 && p->batch == 1 && tiles_of_it > q.processors;
+            q.plain && q.words > 0 && w.parts == 1 && p->batch == 1 && w.tiles > q.processors;
         w.sums = w.goes_on ? (int)TMM__HALF_THIN_LINES * (w.cols + 8) * 4 : 0;
         const int room = (device->shared - 1024 * (1 + w.on_one)) / w.on_one - w.slots - w.sums;
         w.stages = (int)tmm__min(room / w.stage, TMM__HALF_THIN_STAGES);
@@ -20282,7 +20498,14 @@ static inline tmm_status tmm__xhalf_thin(tmm__xproduct *p, const tmm__plan *plan
     *missing = slices != job.slices;
     if (*missing) return TMM_OK;
     job.partials = (float *)partials;
-    const long long down = ((plan->turned ? p->M : p->N) - 1) / high + 1;
+    long long down = ((plan->turned ? p->M : p->N) - 1) / high + 1;
+#ifdef TMM_WITH_SYRK
+    if (p->triangle != 0) {
+        const tmm__tiling t = tmm__tile(p->triangle, p->M, p->N, cols, (int)TMM__HALF_THIN_LINES);
+        down = (int)t.down, job.across = (int)t.across;
+        job.triangle = p->triangle, job.squares = t.squares, job.ratio_log2 = t.ratio_log2;
+    }
+#endif
     unsigned blocks = (unsigned)(down * job.across * plan->slices);
     job.items = (int)blocks / job.parts;
     if (plan->down) blocks = (unsigned)tmm__current_device()->processors;
@@ -23801,6 +24024,30 @@ static inline tmm_kernel tmm__xsyrk_choice(tmm_kernel kernel, const tmm__xproduc
     return competes ? by_tiles : kernel;
 }
 
+/* TMM_BOTH: is all of C, as any product, faster than a triangle and KERNEL MIRROR? Only by wgmma, with k divided
+   alike for all tiles: then both halves are equal, since a b is b a and the order of k is the same. */
+static inline int tmm__xsyrk_whole(const tmm__xproduct *p, long long batch)
+{
+#if TMM__HALF_TENSOR
+    const tmm__gpu *gpu = &tmm__current_device()->gpu;
+    const double mirror = gpu->launch + 2.0 * p->N * p->N * batch * sizeof(TMM_OUT) / gpu->memory;
+    tmm__xproduct all = *p;
+    all.triangle = 0;
+    const tmm__plan half = *tmm__xknown_plan(TMM_TENSOR, p, batch);
+    const tmm__plan *whole = tmm__xknown_plan(TMM_TENSOR, &all, batch);
+    /* Of parts of k in clusters by 128 x 128 or more each block adds its own first: of two that is all the same. */
+    const int alike = whole->cut == TMM__PLAN_WHOLE || whole->cut == TMM__PLAN_REDUCE ||
+                      (whole->cut == TMM__PLAN_CLUSTERS && whole->slices == 2);
+    const int thin = whole->instance >= (int)TMM__HALF_THIN_FIRST;
+    return (TMM_SUM)p->beta == 0 && whole->instance >= (int)TMM__HALF_WGMMA_FIRST &&
+           whole->instance != (int)TMM__HALF_TINY && (alike || thin) &&
+           whole->time < half.time + mirror;
+#else
+    (void)p, (void)batch;
+    return 0;
+#endif
+}
+
 /* The checks of all forms, and the product. */
 static inline tmm_status tmm__xsyrk_begin(tmm__operands *o, tmm__xproduct *p, tmm_fill fill,
                                           long long batch)
@@ -23859,6 +24106,8 @@ TMM_API tmm_status tmm__xsyrk_batched_with(tmm_kernel kernel, tmm_fill fill, tmm
     if (!chooses) status = tmm__xtakes(kernel, &p);
     if (status == TMM_OK && N > 0 && batch > 0) {
         if (chooses) kernel = tmm__xsyrk_choice(kernel, &p, batch);
+        if (chooses && fill == TMM_BOTH && kernel == TMM_TENSOR && tmm__xsyrk_whole(&p, batch))
+            p.triangle = 0, fill = TMM_LOWER; /* nothing is to be mirrored */
         status = tmm__xhas_triangles(kernel) ? tmm__xbatch(kernel, &p, batch)
                                              : tmm__xstrips(kernel, &p, batch);
         const tmm__xmatrices all = {C, ldc, strideC};

@@ -55,19 +55,27 @@ static long long random_below(long long n)
    and no clusters. Clusters and wgmma are for sm_90. */
 static const struct {
     int bytes, instance, cut, sm_90;
-} plans[] = {
-    {4, 0, TMM__PLAN_WHOLE, 0},      {4, 0, TMM__PLAN_SLICES, 0},   {4, 0, TMM__PLAN_EVEN, 0},
-    {4, 0, TMM__PLAN_REDUCE, 0},     {4, 0, TMM__PLAN_CLUSTERS, 1}, {4, 1, TMM__PLAN_WHOLE, 0},
-    {4, 1, TMM__PLAN_SLICES, 0},     {4, 1, TMM__PLAN_EVEN, 0},     {4, 2, TMM__PLAN_WHOLE, 0},
-    {4, 2, TMM__PLAN_SLICES, 0},     {4, 2, TMM__PLAN_EVEN, 0}, /* packed; of double from 8 on */
-    {8, 0, TMM__PLAN_WHOLE, 0},      {8, 1, TMM__PLAN_WHOLE, 0},    {8, 2, TMM__PLAN_WHOLE, 0},
-    {8, 3, TMM__PLAN_WHOLE, 0},      {8, 7, TMM__PLAN_WHOLE, 0},    {8, 8, TMM__PLAN_WHOLE, 0},
-    {8, 9, TMM__PLAN_WHOLE, 0},      {8, 0, TMM__PLAN_EVEN, 0},     {8, 1, TMM__PLAN_SLICES, 0},
-    {8, 1, TMM__PLAN_REDUCE, 0},     {8, 3, TMM__PLAN_REDUCE, 0},   {8, 3, TMM__PLAN_CLUSTERS, 1},
-    {8, 1, TMM__PLAN_LAST_ROUND, 0}, {2, 0, TMM__PLAN_WHOLE, 0},    {2, 0, TMM__PLAN_REDUCE, 0},
-    {2, 5, TMM__PLAN_WHOLE, 0},      {2, 2, TMM__PLAN_REDUCE, 0},   {2, 8, TMM__PLAN_WHOLE, 1},
-    {2, 9, TMM__PLAN_WHOLE, 1},      {2, 9, TMM__PLAN_REDUCE, 1},   {2, 8, TMM__PLAN_LAST_ROUND, 1},
-    {2, 9, TMM__PLAN_LAST_ROUND, 1}};
+} plans[] = {{4, 0, TMM__PLAN_WHOLE, 0},      {4, 0, TMM__PLAN_SLICES, 0},
+             {4, 0, TMM__PLAN_EVEN, 0},       {4, 0, TMM__PLAN_REDUCE, 0},
+             {4, 0, TMM__PLAN_CLUSTERS, 1},   {4, 1, TMM__PLAN_WHOLE, 0},
+             {4, 1, TMM__PLAN_SLICES, 0},     {4, 1, TMM__PLAN_EVEN, 0},
+             {4, 2, TMM__PLAN_WHOLE, 0},      {4, 2, TMM__PLAN_SLICES, 0},
+             {4, 2, TMM__PLAN_EVEN, 0}, /* packed; of double from 8 on */
+             {8, 0, TMM__PLAN_WHOLE, 0},      {8, 1, TMM__PLAN_WHOLE, 0},
+             {8, 2, TMM__PLAN_WHOLE, 0},      {8, 3, TMM__PLAN_WHOLE, 0},
+             {8, 7, TMM__PLAN_WHOLE, 0},      {8, 8, TMM__PLAN_WHOLE, 0},
+             {8, 9, TMM__PLAN_WHOLE, 0},      {8, 0, TMM__PLAN_EVEN, 0},
+             {8, 1, TMM__PLAN_SLICES, 0},     {8, 1, TMM__PLAN_REDUCE, 0},
+             {8, 3, TMM__PLAN_REDUCE, 0},     {8, 3, TMM__PLAN_CLUSTERS, 1},
+             {8, 1, TMM__PLAN_LAST_ROUND, 0}, {2, 0, TMM__PLAN_WHOLE, 0},
+             {2, 0, TMM__PLAN_REDUCE, 0},     {2, 5, TMM__PLAN_WHOLE, 0},
+             {2, 2, TMM__PLAN_REDUCE, 0},     {2, 8, TMM__PLAN_WHOLE, 1},
+             {2, 9, TMM__PLAN_WHOLE, 1},      {2, 9, TMM__PLAN_REDUCE, 1},
+             {2, 8, TMM__PLAN_LAST_ROUND, 1}, {2, 9, TMM__PLAN_LAST_ROUND, 1},
+             {2, 33, TMM__PLAN_WHOLE, 1},     {2, 33, TMM__PLAN_CLUSTERS, 1},
+             {2, 34, TMM__PLAN_REDUCE, 1},    {2, 34, TMM__PLAN_CLUSTERS, 1},
+             {2, 36, TMM__PLAN_WHOLE, 1},     {2, 10, TMM__PLAN_WHOLE, 1},
+             {2, 15, TMM__PLAN_WHOLE, 1},     {2, 16, TMM__PLAN_WHOLE, 1}};
 
 /* What is asked for. */
 typedef struct request {
@@ -155,8 +163,9 @@ static void test_tiles(void)
 static __global__ void find_items(tmm__half_job job, int cols, int *times, int across)
 {
     for (int item = threadIdx.x; item < job.items; item += blockDim.x)
-        for (int rank = 0; rank < job.cluster; rank++) {
-            const tmm__half_item at = tmm__half_find(&job, item, rank);
+        for (int rank = 0; rank < job.down; rank++) {
+            const tmm__half_block block = tmm__half_block_of(rank, job.down, job.beside);
+            const tmm__half_item at = tmm__half_find(&job, item, &block);
             if (at.row / 128 * across + at.col / cols < 64 * 64 && at.col / cols < across)
                 atomicAdd(&times[at.row / 128 * across + at.col / cols],
                           (at.steps << 8 * at.product) +
@@ -167,17 +176,25 @@ static __global__ void find_items(tmm__half_job job, int cols, int *times, int a
 static void test_items(void)
 {
     enum { ROOM = 64 * 64 };
+    static const int widths[] = {128, 256, 160, 192, 208, 224};
     static int times[ROOM];
     int *device = NULL, wrong = cudaMalloc((void **)&device, sizeof times) != cudaSuccess;
     int rectangles = 0;
-    for (int n = 0; n < 60 && !wrong; n++) {
-        const int cols = n % 2 ? 256 : 128, N = n < 4 ? 100 + 300 * n : 1 + (int)random_below(4000);
+    for (int n = 0; n < 120 && !wrong; n++) {
+        const int cols = n < 60 ? widths[n % 2] : widths[2 + n / 4 % 4],
+                  stairs = n >= 60; /* see there */
+        const int N = n < 4 ? 100 + 300 * n : 1 + (int)random_below(4000);
         tmm__half_job job;
         memset(&job, 0, sizeof job);
-        job.cluster = N > 128 ? 2 : 1, job.band = 8, job.rows = 128, job.width = cols;
-        const int rows = 128 * job.cluster, across = (N - 1) / cols + 1;
+        job.down = N > 128 ? 2 : 1, job.beside = job.parts = 1, job.band = 8, job.rows = 128,
+        job.width = cols;
+        const int rows = 128 * job.down, across = (N - 1) / cols + 1;
         job.M = job.N = N, job.triangle = n / 2 % 2 ? TMM__UPPER : TMM__LOWER;
-        const tmm__tiling t = tmm__tile(job.triangle, N, N, rows, cols);
+        tmm__tiling t = tmm__tile(job.triangle, N, N, rows, cols);
+        wrong += tmm__is_stairs(job.triangle, rows, cols) != stairs;
+        if (stairs)
+            t.down = tmm__make_stairs(&job.stairs, job.triangle, N, rows, cols), t.across = 1,
+            t.squares = t.ratio_log2 = 0;
         job.pairs_down = (int)t.down, job.across = (int)t.across;
         job.squares = t.squares, job.ratio_log2 = t.ratio_log2;
         const int tiles = job.pairs_down * job.across, sliced = n % 6 == 0;
@@ -185,7 +202,7 @@ static void test_items(void)
         job.whole = sliced ? 0 : INT_MAX, job.rest = tiles;
         /* The last ones in slices, a rectangle which must lie within the triangle. */
         tmm__last_tiles last = {0, 0, 0, 0, 0};
-        if (n % 3 && job.cluster == 2) {
+        if (n % 3 && job.down == 2 && !stairs) {
             const int rest = 1 + (int)random_below(40), lower = job.triangle == TMM__LOWER;
             last = tmm__last_of_triangle(&t, job.triangle, N, rows, 8, rest);
             wrong += last.tiles > 0 && last.tiles < rest;
@@ -195,6 +212,7 @@ static void test_items(void)
             job.whole = tiles - last.tiles, job.rest = last.tiles;
             job.items = tiles + last.tiles;
         }
+        tmm__half_divide(&job);
         memset(times, 0, sizeof times);
         wrong += cudaMemcpy(device, times, sizeof times, cudaMemcpyHostToDevice) != cudaSuccess;
         find_items<<<1, 128>>>(job, cols, device, across);
@@ -204,13 +222,18 @@ static void test_items(void)
                 /* Of the square that the tile is in. */
                 const int edge = rows > cols ? rows : cols;
                 const int row = down * 128 / edge, square = col * cols / edge;
-                const int asked = job.triangle == TMM__LOWER ? square <= row : row <= square;
+                const int pair = down * 128 / rows * rows, end = pair + rows < N ? pair + rows : N;
+                const int meets =
+                    job.triangle == TMM__LOWER ? col * cols < end : (col + 1) * cols > pair;
+                const int asked = stairs                       ? meets
+                                  : job.triangle == TMM__LOWER ? square <= row
+                                                               : row <= square;
                 const int in_last = down * 128 >= last.row && down * 128 < last.row + last.rows &&
                                     col * cols >= last.col && col * cols < last.col + last.cols;
-                const int all = sliced                           ? 3 | 3 << 8 | 4 << 16 | 6 << 24
-                                : n % 3 == 0 || job.cluster == 1 ? 3 | 3 << 8
-                                : in_last                        ? 3 | 2 << 16 | 1 << 24
-                                                                 : 3;
+                const int all = sliced ? 3 | 3 << 8 | 4 << 16 | 6 << 24
+                                : n % 3 == 0 || job.down == 1 || stairs ? 3 | 3 << 8
+                                : in_last                               ? 3 | 2 << 16 | 1 << 24
+                                                                        : 3;
                 wrong += times[down * across + col] != asked * all;
             }
     }

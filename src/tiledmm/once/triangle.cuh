@@ -63,6 +63,26 @@ TMM__DEVICE void tmm__triangle_tile(int triangle, int squares, int ratio_log2, i
     *down = ratio_log2 < 0 ? 2 * row + rest : row;
     *across = ratio_log2 > 0 ? 2 * col + rest : col;
 }
+
+/* Tiles that are no squares, nor halves of one, lie in rows, each of which has those that meet the
+   triangle. first[n]: how many are in rows before row n; behind the last one a number that no tile has. */
+enum { TMM__STAIRS = 64 };
+typedef struct tmm__stairs {
+    unsigned short first[TMM__STAIRS + 1], across; /* across: of all of C */
+} tmm__stairs;
+
+/* Finds tile number *down. */
+TMM__DEVICE void tmm__stairs_tile(const tmm__stairs *stairs, int triangle, int *down, int *across)
+{
+    const int tile = *down;
+    int row = 0;
+#pragma unroll
+    for (int more = TMM__STAIRS / 2; more > 0; more /= 2)
+        if (stairs->first[row + more] <= tile) row += more;
+    *down = row;
+    *across = triangle == TMM__LOWER ? tile - stairs->first[row]
+                                     : stairs->across - (stairs->first[row + 1] - tile);
+}
 #endif
 
 #if TMM__HOST
@@ -82,6 +102,31 @@ static inline tmm__tiling tmm__tile(int triangle, long long M, long long N, int 
     t.down = (squares + even) * (edge / rows), t.across = floor((squares + 1) / 2) * (edge / cols);
     return t;
 }
+
+#ifdef TMM_WITH_SYRK
+/* Are the tiles of a triangle in rows, see tmm__stairs? */
+static inline int tmm__is_stairs(int triangle, int rows, int cols)
+{
+    return triangle != 0 && rows != cols && rows != 2 * cols && cols != 2 * rows;
+}
+
+/* How many tiles there are then, and where rows begin. 0: there are too many. */
+static inline int tmm__make_stairs(tmm__stairs *stairs, int triangle, long long N, int rows,
+                                   int cols)
+{
+    const long long down = (N - 1) / rows + 1, across = (N - 1) / cols + 1;
+    long long count = 0;
+    memset(stairs, 0xff, sizeof *stairs);
+    if (down > TMM__STAIRS) return 0;
+    for (long long n = 0; n < down; n++) {
+        const long long end = (n + 1) * rows < N ? (n + 1) * rows : N;
+        stairs->first[n] = (unsigned short)count;
+        count += triangle == TMM__LOWER ? (end - 1) / cols + 1 : across - n * rows / cols;
+    }
+    stairs->first[down] = (unsigned short)count, stairs->across = (unsigned short)across;
+    return (int)count;
+}
+#endif
 
 /* A rectangle of C that has the last tiles of a triangle, `rest` or a few more, in the order of bands of
    band_rows rows. Tiles are squares, or two side by side are. tiles is 0 if there is none. */

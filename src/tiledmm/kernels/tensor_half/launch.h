@@ -1,6 +1,6 @@
 /* src/tiledmm/kernels/tensor_half/launch.h. PLAN and LAUNCHER of KERNEL TENSOR HALF.
    Uses: kernels/common/finish.cuh, kernels/tensor_half/, launch/, once/.
-   Used by: thin_launch.h, tiny_launch.h. */
+   Used by: thin_launch.h, tiny_launch.h, type/syrk.h. */
 #if defined(TMM_NAME) && !defined(TMM__PASS) && TMM__HOST && TMM__HALF_TENSOR
 /* An instance of KERNEL TENSOR HALF. */
 typedef struct tmm__xhalf__instance {
@@ -111,6 +111,20 @@ static inline int tmm__xtensor_competes(const tmm__xproduct *p, const tmm__xkern
            tmm__xtensor_takes(p, row) == TMM_OK;
 }
 
+/* How tiles lie, those of a triangle in squares or in rows: then as many below each other. */
+static inline tmm__tiling tmm__xhalf_tile(const tmm__xproduct *p, int rows, int cols)
+{
+#ifdef TMM_WITH_SYRK
+    tmm__stairs stairs;
+    if (tmm__is_stairs(p->triangle, rows, cols)) {
+        const tmm__tiling t = {(double)tmm__make_stairs(&stairs, p->triangle, p->N, rows, cols), 1,
+                               0, 0};
+        return t;
+    }
+#endif
+    return tmm__tile(TMM__TRIANGLE(p), p->M, p->N, rows, cols);
+}
+
 /* The rectangle of C that has the last `rest` tiles, or a few more, in the order of bands of *band rows; *q:
    the product of whose C there are partial sums. Tiles, of `rows` rows, are those of a cluster. */
 static inline tmm__last_tiles tmm__xhalf_last(const tmm__xproduct *p, int rows, int cols, int rest,
@@ -195,7 +209,7 @@ static inline void tmm__xhalf_wgmma_try(const tmm__xproduct *p, tmm__plan *c, in
     for (int k = 0; k < (int)COUNT; k++) costs[k] = full[k] + (less[k] - full[k]) * fewer;
     if (n > 3) costs[1] *= 1.2; /* three stages are few for 336 columns: 41 us at 2304 for 36 */
     const tmm__load load = tmm__xload(p, TMM__COST_TENSOR, i->rows, cols);
-    const tmm__tiling t = tmm__tile(TMM__TRIANGLE(p), p->M, p->N, i->rows * down, cols * beside);
+    const tmm__tiling t = tmm__xhalf_tile(p, i->rows * down, cols * beside);
     const double tiles = t.down * t.across * p->batch, most = tmm__xhalf_room(i, cluster);
     const double steps = ceil(ceil(p->K / 64.0) / parts_of_k);
     tmm__xproduct q = *p;
@@ -275,23 +289,23 @@ static inline void tmm__xhalf_wgmma_plan(const tmm__xproduct *p, tmm__plan *c)
         const double down = ceil(p->M / (double)(i != NULL ? i->rows : 128));
         const int plain = i != NULL && i->rows == 192;
         /* Not if a block of a cluster had no rows, but two of them may have an odd number. A triangle is cut in
-           squares, and these in two tiles at most. */
+           squares, and these in two tiles at most, or in rows of tiles. */
         if (i == NULL || down < cluster ||
-            (TMM__TRIANGLE(p) &&
-             (cluster != (down > 1 ? 2 : 1) || tmm__half_ways[way][2] % 128 != 0 || beside > 1)) ||
+            (TMM__TRIANGLE(p) && (cluster != (down > 1 ? 2 : 1) || beside > 1)) ||
             (plain && !tmm__xhalf_plain(p)) || p->N <= (beside - 1) * tmm__half_ways[way][2])
             continue;
-        const tmm__tiling t = tmm__tile(TMM__TRIANGLE(p), p->M, p->N, i->rows * cluster,
-                                        tmm__half_ways[way][2] * beside);
+        const tmm__tiling t =
+            tmm__xhalf_tile(p, i->rows * cluster, tmm__half_ways[way][2] * beside);
         const double tiles = t.down * t.across * p->batch,
                      most = tmm__xhalf_room(i, cluster * beside);
         /* items are counted in 32 bits */
-        if (tiles > INT_MAX / 2 - 65536 || most < 1) continue;
+        if (tiles > INT_MAX / 2 - 65536 || tiles == 0 || most < 1) continue;
         const int rest = (int)fmod(tiles, most);
         /* Single blocks where two fit: in parts of k alone. */
         const int pairs = cluster == 1 && down > 1 && fmod(down, 2) == 0;
+        const int stairs = TMM__TRIANGLE(p) && t.squares == 0;
         for (int s = 0; s < (int)(sizeof slices / sizeof *slices) && !pairs; s++) {
-            if (s > 0 && (!cuts || slices[s] * 4 > steps || plain)) break;
+            if (s > 0 && (!cuts || slices[s] * 4 > steps || plain || stairs)) break;
             if (s == 0 || tiles * slices[s] <= 4 * most)
                 tmm__xhalf_wgmma_try(p, c, way, apart, copies, 0, slices[s], 1);
             if (s > 0 && tiles > most && rest > 0 && p->batch == 1 &&
@@ -494,7 +508,10 @@ static inline tmm_status tmm__xhalf_run_wgmma(const tmm__xproduct *given, const 
     job.steps = (int)((p->K + 63) / 64);
 #ifdef TMM_WITH_SYRK
     if (p->triangle != 0) {
-        const tmm__tiling t = tmm__tile(p->triangle, p->M, p->N, job.rows * job.down, plan->tile_n);
+        const tmm__tiling t = tmm__xhalf_tile(p, job.rows * job.down, plan->tile_n);
+        if (t.squares == 0)
+            (void)tmm__make_stairs(&job.stairs, p->triangle, p->N, job.rows * job.down,
+                                   plan->tile_n);
         job.pairs_down = (int)t.down, job.across = (int)t.across;
         job.triangle = p->triangle, job.squares = t.squares, job.ratio_log2 = t.ratio_log2;
     }
@@ -510,6 +527,7 @@ static inline tmm_status tmm__xhalf_run_wgmma(const tmm__xproduct *given, const 
     job.band = TMM__TENSOR_BAND;
     if (plan->rest > 0)
         last = tmm__xhalf_last(p, job.rows * job.down, plan->tile_n, plan->rest, &job.band, &q);
+    tmm__half_divide(&job);
     if (status == TMM_OK && !*missing) {
         void *partials = tmm__xpartials(&q, &slices);
         const int tiles = job.pairs_down * job.across;

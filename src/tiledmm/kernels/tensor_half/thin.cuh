@@ -38,7 +38,11 @@ typedef struct tmm__half_thin_job {
     int slot, slots_at, full; /* bytes of a slot, where slots begin; arrivals at a full stage */
     int words;                /* bytes that go from memory to stages at once; 0: through slots */
     int items, sums_at;       /* tiles, times slices; where sums are kept */
-    int stage, stages;        /* bytes of a stage */
+#ifdef TMM_WITH_SYRK
+    int triangle, squares,
+        ratio_log2; /* of tiles, see once/triangle.cuh: then op(B) is the large one */
+#endif
+    int stage, stages; /* bytes of a stage */
 } tmm__half_thin_job;
 
 /* Where a warp is: in the ring of stages, with the parity of its barriers, and in the product. */
@@ -221,7 +225,14 @@ TMM__DEVICE void tmm__half_thin_part(const tmm__half_thin_job *job, int slice,
 TMM__DEVICE void tmm__half_thin_tile(const tmm__half_thin_job *job, int tile,
                                      tmm__half_thin_place *here)
 {
-    here->line0 = tile / job->across * job->high, here->thin0 = tile % job->across * job->cols;
+    int line = tile / job->across, thin = tile % job->across;
+#ifdef TMM_WITH_SYRK
+    if (job->triangle != 0) {
+        thin = tile / job->across, line = tile % job->across;
+        tmm__triangle_tile(job->triangle, job->squares, job->ratio_log2, &thin, &line);
+    }
+#endif
+    here->line0 = line * job->high, here->thin0 = thin * job->cols;
 }
 
 /* What eight warps do where lines are odd: copies to slots run SLOTS - 1 steps ahead; each warp moves its own lines on, so that no other one waits for it. */

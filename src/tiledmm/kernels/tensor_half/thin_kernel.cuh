@@ -37,7 +37,10 @@ TMM__DEVICE void tmm__xhalf_thin_store4(const tmm__half_thin_job *job,
 {
     const long long row = (job->large_is_A ? here->line0 : here->thin0) + r;
     const long long col = (job->large_is_A ? here->thin0 : here->line0) + four * 4;
-    const unsigned mask = tmm__column_mask(col, 4, 0, job->N);
+    unsigned mask = tmm__column_mask(col, 4, 0, job->N);
+#ifdef TMM_WITH_SYRK
+    mask = tmm__triangle_mask(job->triangle, mask, row, col);
+#endif
     if (job->partials != NULL) {
         const int slice = blockIdx.x / job->parts % job->slices + blockIdx.y * job->slices;
         float *to = job->partials + ((long long)slice * job->M + row) * job->N + col;

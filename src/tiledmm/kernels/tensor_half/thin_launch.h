@@ -8,12 +8,13 @@ typedef struct tmm__xhalf__thin {
     int way, on_one;          /* number of cols and on_one; blocks on a multiprocessor */
     int stage, stages, slots; /* bytes; of a block */
     int goes_on, sums;        /* does a block have one tile after the other? bytes of kept sums */
-    double fit;               /* clusters that the device has room for at once */
+    double fit, tiles;        /* clusters that the device has room for at once; tiles of C */
 } tmm__xhalf__thin;
 
 /* What all ways of a product have in common. */
 typedef struct tmm__xhalf__thins {
     double thin, large, steps, batch, processors; /* lines, steps of 64 k */
+    double squares;                               /* of 128 x 128 in a triangle; 0: all of C */
     double memory;                                /* nanoseconds of it, */
     int from_memory;                              /* if L2 does not hold all */
     int apart[2];     /* of the large operand and of the thin one: tmm__xhalf_apart */
@@ -78,9 +79,11 @@ static inline int tmm__xhalf_thin_way(const tmm__xhalf__thins *p, int n, tmm__xh
     if ((p->plain && w->on_one > 1) || (many && (!p->cuts || w->on_one > 1))) return 0;
     w->size = w->parts == 0 ? 4 : many ? 8 : w->parts;
     w->fit = w->on_one * (w->size > 1 ? p->clusters[w->size] : p->processors);
+    if (p->squares > 0 && (w->cols == 16 || n % 2 != 0)) return 0;
     const double each = p->thin > w->cols ? ceil(p->thin / w->cols) * p->batch : p->batch;
-    w->slices =
-        w->parts == 0 ? (int)fmin(w->fit / (ceil(p->large / 128) * each), 64) : w->parts / w->size;
+    w->tiles =
+        p->squares > 0 ? p->squares * (128 / w->cols) * p->batch : ceil(p->large / 128) * each;
+    w->slices = w->parts == 0 ? (int)fmin(w->fit / w->tiles, 64) : w->parts / w->size;
     w->parts = w->slices * w->size;
     if (w->slices < 1 || w->fit < 1 || (many && w->slices < 2)) return 0;
     if (p->large < w->high) w->high = (int)fmax(ceil(p->large / 8) * 8, 32);
@@ -88,6 +91,7 @@ static inline int tmm__xhalf_thin_way(const tmm__xhalf__thins *p, int n, tmm__xh
     const double down = floor(w->fit / (each * w->slices));
     if (down * 128 <= p->large) return 0;
     w->high = (int)fmax(ceil(p->large / (down * 8)) * 8, 32);
+    w->tiles = ceil(p->large / w->high) * each;
     return w->high < (int)TMM__HALF_THIN_LINES;
 }
 
@@ -95,8 +99,7 @@ static inline int tmm__xhalf_thin_way(const tmm__xhalf__thins *p, int n, tmm__xh
 static inline double tmm__xhalf_thin_time(const tmm__xhalf__thins *p, const tmm__xhalf__thin *w)
 {
     const tmm__costs *t = tmm__tuned();
-    const double across = p->thin > w->cols ? ceil(p->thin / w->cols) : 1;
-    const double clusters = ceil(p->large / w->high) * across * w->slices * p->batch;
+    const double clusters = w->tiles * w->slices;
     if (w->parts > 1 && clusters > w->fit) return HUGE_VAL;
     const int kind = w->cols == 16 ? 0 : w->cols / 64;
     const double blocks = clusters * w->size, steps = ceil(p->steps / w->parts);
@@ -146,7 +149,9 @@ static inline void tmm__xhalf_thin_plan(const tmm__xproduct *p, tmm__plan *c)
     q.turned = p->M > p->N ? p->csA != 1 : p->rsB != 1;
     q.cuts = (p->allowed & TMM__CUT_K) && device->pools;
     const double tiles = ceil(q.thin / 16) * ceil(q.large / 32);
-    if (TMM__TRIANGLE(p) || tiles * 256 > INT_MAX) return;
+    const double edge = ceil(p->N / 128.0);
+    if (tiles * 256 > INT_MAX) return;
+    q.squares = TMM__TRIANGLE(p) ? edge * (edge + 1) / 2 : 0;
     const size_t copied = tmm__xhalf_copies(p);
     q.apart[0] = tmm__xhalf_apart(p, p->M <= p->N), q.apart[1] = tmm__xhalf_apart(p, p->M > p->N);
     q.words = tmm__xhalf_thin_words(p);
@@ -166,9 +171,8 @@ static inline void tmm__xhalf_thin_plan(const tmm__xproduct *p, tmm__plan *c)
                       ? (int)TMM__HALF_THIN_SLOTS * tmm__xhalf_thin_slot(p, w.cols)
                       : 0;
         /* Blocks that go on to other tiles keep sums beside the stages. */
-        const double tiles_of_it = ceil(q.large / w.high) * ceil(q.thin / w.cols);
         w.goes_on =
-            q.plain && q.words > 0 && w.parts == 1 && p->batch == 1 && tiles_of_it > q.processors;
+            q.plain && q.words > 0 && w.parts == 1 && p->batch == 1 && w.tiles > q.processors;
         w.sums = w.goes_on ? (int)TMM__HALF_THIN_LINES * (w.cols + 8) * 4 : 0;
         const int room = (device->shared - 1024 * (1 + w.on_one)) / w.on_one - w.slots - w.sums;
         w.stages = (int)tmm__min(room / w.stage, TMM__HALF_THIN_STAGES);
@@ -254,7 +258,14 @@ static inline tmm_status tmm__xhalf_thin(tmm__xproduct *p, const tmm__plan *plan
     *missing = slices != job.slices;
     if (*missing) return TMM_OK;
     job.partials = (float *)partials;
-    const long long down = ((plan->turned ? p->M : p->N) - 1) / high + 1;
+    long long down = ((plan->turned ? p->M : p->N) - 1) / high + 1;
+#ifdef TMM_WITH_SYRK
+    if (p->triangle != 0) {
+        const tmm__tiling t = tmm__tile(p->triangle, p->M, p->N, cols, (int)TMM__HALF_THIN_LINES);
+        down = (int)t.down, job.across = (int)t.across;
+        job.triangle = p->triangle, job.squares = t.squares, job.ratio_log2 = t.ratio_log2;
+    }
+#endif
     unsigned blocks = (unsigned)(down * job.across * plan->slices);
     job.items = (int)blocks / job.parts;
     if (plan->down) blocks = (unsigned)tmm__current_device()->processors;

@@ -187,25 +187,52 @@ TMM__DEVICE int tmm__xhalf_terms(const tmm__after *after)
 #endif
 
 #ifdef TMM_WITH_SYRK
-/* Stores 16 x 32 sums that the diagonal crosses, by threads. x: rows `row` and + 8 of a lane, pairs of
-   columns, 8 apart, from `col` on. */
-TMM__DEVICE void tmm__xhalf_diagonal(const tmm__half_job *job, TMM_OUT *C, const float *x, int row,
-                                     int col)
+/* Stores what the triangle has of alpha sum, by threads: 16 rows by a warp, through its shared memory, of which a
+   lane takes 16 bytes of a row. */
+TMM__DEVICE void tmm__xhalf_diagonal(const tmm__half_job *job, TMM_OUT *C, unsigned own,
+                                     const float *sum, const tmm__half_item *at, int warp,
+                                     const int cols)
 {
+    enum { PART = 128 / sizeof(TMM_OUT), SUMS = PART / 2, WIDTH = PART / 8 };
+    const int lane = threadIdx.x % 32, row = at->row + warp * 16, place = lane % 8;
+    const int lower = job->triangle == TMM__LOWER;
+    const int end = (int)min(job->N, (long long)at->col + job->width);
+    const float alpha = job->alpha;
+    const unsigned to = own + tmm__xhalf_box_place(lane);
+    C += at->product * job->batchC;
+    if (tmm__elected()) TMM__HALF_BOXES_WAIT(0);
 #pragma unroll
-    for (int i = 0; i < 16; i += 2) {
-        const int r = row + i / 2 % 2 * 8, c = col + i / 4 * 8;
-        TMM_OUT *to = C + r * job->ldc + c;
-        const bool exist = r < job->M && c < job->N;
-        const bool first = exist && tmm__in_triangle(job->triangle, r, c);
-        const bool second = exist && tmm__in_triangle(job->triangle, r, c + 1);
-        const tmm__xouts2 two = {{(TMM_OUT)x[i], (TMM_OUT)x[i + 1]}};
-        if (first && second)
-            *(tmm__xouts2 *)to = two;
-        else if (first)
-            to[0] = two.v[0];
-        else if (second)
-            to[1] = two.v[1];
+    for (int part = 0; part < cols / PART; part++) {
+        const int first = at->col + part * PART;
+        float x[SUMS];
+        if (lower ? first > row + 15 : first + PART <= row) continue; /* beyond the diagonal */
+#pragma unroll
+        for (int i = 0; i < SUMS; i++) x[i] = __fmaf_rn(alpha, sum[part * SUMS + i], 0.0f);
+        __syncwarp();
+#pragma unroll
+        for (int n = 0; n < SUMS; n += 16) tmm__xhalf_to_box(to ^ n * 4, &x[n]);
+        __syncwarp();
+#pragma unroll
+        for (int n = 0; n < 4; n++) {
+            const int r = n * 4 + lane / 8, col = first + place * WIDTH;
+            const int begin = lower ? 0 : row + r - col; /* of these, what is stored */
+            const int behind = min(end, lower ? row + r + 1 : end) - col;
+            TMM_OUT *line = C + (row + r) * job->ldc + col, own_x[WIDTH];
+            uint4 four;
+            asm volatile("ld.shared.v4.b32 {%0, %1, %2, %3}, [%4];"
+                         : "=r"(four.x), "=r"(four.y), "=r"(four.z), "=r"(four.w)
+                         : "r"(own + r * 128 + ((place ^ r % 8) << 4))
+                         : "memory");
+            memcpy(own_x, &four, sizeof own_x);
+            if (row + r >= job->M) continue;
+            if (begin <= 0 && behind >= WIDTH) {
+                *(uint4 *)line = four;
+                continue;
+            }
+#pragma unroll
+            for (int i = 0; i < WIDTH; i++)
+                if (i >= begin && i < behind) line[i] = own_x[i];
+        }
     }
 }
 #endif
@@ -264,28 +291,75 @@ TMM__DEVICE void tmm__xhalf_load_biases(tmm__xhalf_biases *biases, const tmm__ha
 #endif
 }
 
-/* Stores by TMA what is more than alpha sum: 64 columns after 64, each moved to the place of the first, so
-   that there is little code, without branches that choose a place. C has been read before it is written,
-   since what is written is made of it. `sum` and `biases` are lost. `terms`: of the activation, where nothing
-   but it and biases is asked for; else -1. */
+#ifdef TMM_WITH_EPILOGUE
+/* Stores by TMA alpha sum with biases and an activation by polynomials of `terms`, and no more: 128 columns after
+   128, if a tile has whole ones, each moved to the place of the first, so that there is little code; without
+   branches, at which warps wait for instructions. `sum` and `biases` are lost. */
+TMM__DEVICE void tmm__xhalf_active_way(const tmm__half_map *map, const tmm__half_job *job,
+                                       unsigned own, float *sum, const tmm__half_item *at, int warp,
+                                       tmm__xhalf_biases *biases, const int cols, const int terms,
+                                       float alpha)
+{
+    enum { WIDE = sizeof(TMM_OUT) == 4, PART = WIDE ? 32 : 64 };
+    const int wide = cols % 128 == 0 ? 128 : 64;
+    int row = at->row + warp * 16;
+    const int last = row < job->M ? (int)min(job->N, (long long)at->col + cols) : 0;
+    if (tmm__elected()) TMM__HALF_BOXES_WAIT(0);
+    __syncwarp();
+#pragma unroll 1
+    for (int col = at->col; col < last; col += wide) {
+        int lane = threadIdx.x % 32, product = at->product;
+        TMM__HIDE(lane);
+        TMM__HIDE(row);
+        TMM__HIDE(product); /* or what follows from them is kept in registers through the loop */
+#pragma unroll
+        for (int p = 0; p < wide / 32; p++) {
+            const int first = col + (WIDE ? p * 32 : p / 2 * 64);
+            const unsigned half = WIDE ? 0 : p % 2 * 64, box = own + first / PART % 2 * 2048;
+            float x[16], bias[8];
+            if (p > 1 && col + p / 2 * 64 >= last) continue;
+#pragma unroll
+            for (int i = 0; i < 4; i++)
+                tmm__xhalf_from_lane(&bias[2 * i], biases->pairs[p / 2],
+                                     p % 2 * 16 + 4 * i + lane % 4);
+#pragma unroll
+            for (int j = 0; j < 16; j++)
+                x[j] = __fmaf_rn(alpha, sum[p * 16 + j], bias[j / 4 * 2 + j % 2]);
+            tmm__xhalf_activate(&job->after, x, terms);
+            tmm__xhalf_to_box(box + (tmm__xhalf_box_place(lane) ^ half), x);
+            if (!WIDE && p % 2 == 0) continue;
+            tmm__xhalf_send_box(map, box, row, first, product);
+            if (tmm__elected()) TMM__HALF_BOXES_WAIT(1); /* the other box has been read */
+            __syncwarp();
+        }
+#pragma unroll
+        for (int i = 0; i < (cols - wide) / 2; i++) sum[i] = sum[i + wide / 2];
+#pragma unroll
+        for (int i = 0; i < (cols - wide) / 64; i++)
+#pragma unroll
+            for (int j = 0; j < (int)sizeof(TMM_OUT) / 2; j++)
+                biases->pairs[i][j] = biases->pairs[i + wide / 64][j];
+    }
+}
+#endif
+
+/* Stores by TMA whatever is more than alpha sum: 64 columns after 64. C has been read before it is written,
+   since what is written is made of it. */
 TMM__DEVICE void tmm__xhalf_more_way(const tmm__half_map *map, const tmm__half_job *job, TMM_OUT *C,
                                      unsigned own, float *sum, const tmm__half_item *at, int warp,
-                                     tmm__xhalf_biases *biases, const int cols, const int terms)
+                                     tmm__xhalf_biases *biases, const int cols)
 {
     enum { WIDE = sizeof(TMM_OUT) == 4, PART = WIDE ? 32 : 64 };
     int row = at->row + warp * 16, last = at->col + TMM__HALF_WHOLE(job, cols);
     bool of_D = false;
 #ifdef TMM_WITH_EPILOGUE
-    of_D = terms < 0 && job->after.active && job->after.D != NULL;
+    of_D = job->after.active && job->after.D != NULL;
 #endif
     if (last > job->N) last = (int)job->N;
     if (row >= job->M) last = 0;
-#ifdef TMM_WITH_SYRK
-    if (job->triangle == TMM__LOWER && last > row + 16) last = row + 16;
-#endif
     if (tmm__elected()) TMM__HALF_BOXES_WAIT(0);
     __syncwarp();
-    if (at->col < last && terms < 0 && (job->beta != 0 || of_D))
+    if (at->col < last && (job->beta != 0 || of_D))
         tmm__xhalf_ask_piece(job, C, at->product, row, at->col, of_D, own, 0);
 #pragma unroll 1
     for (int col = at->col; col < last; col += 64) {
@@ -293,8 +367,7 @@ TMM__DEVICE void tmm__xhalf_more_way(const tmm__half_map *map, const tmm__half_j
         TMM__HIDE(lane);
         TMM__HIDE(row);
         TMM__HIDE(product); /* or what follows from them is kept in registers through the loop */
-        const float alpha = job->alpha, beta = terms < 0 ? job->beta : 0,
-                    zero = beta == 0 ? 0.0f : -0.0f;
+        const float alpha = job->alpha, beta = job->beta, zero = beta == 0 ? 0.0f : -0.0f;
         const bool asks = beta != 0 || of_D;
 #pragma unroll
         for (int p = 0; p < 2; p++) {
@@ -314,14 +387,6 @@ TMM__DEVICE void tmm__xhalf_more_way(const tmm__half_map *map, const tmm__half_j
 #pragma unroll
             for (int j = 0; j < 16; j++)
                 x[j] = __fmaf_rn(alpha, sum[p * 16 + j], bias[j / 4 * 2 + j % 2]);
-#ifdef TMM_WITH_SYRK
-            if (terms < 0 && ((job->triangle == TMM__LOWER && first + PART - 1 > row) ||
-                              (job->triangle == TMM__UPPER && first < row + 15))) {
-                tmm__xhalf_diagonal(job, C + product * job->batchC, x, row + lane / 4,
-                                    here + lane % 4 * 2);
-                continue;
-            }
-#endif
             if (beta != 0) tmm__xhalf_add(x, beta, box, half);
 #ifdef TMM_WITH_EPILOGUE
             if (job->after.active) {
@@ -329,8 +394,7 @@ TMM__DEVICE void tmm__xhalf_more_way(const tmm__half_map *map, const tmm__half_j
 #pragma unroll
                     for (int j = 0; j < 16; j++) x[j] += (float)biases->rows[j / 2 % 2];
                 }
-                tmm__xhalf_activate(&job->after, x,
-                                    terms < 0 ? tmm__xhalf_terms(&job->after) : terms);
+                tmm__xhalf_activate(&job->after, x, tmm__xhalf_terms(&job->after));
             }
             if (of_D) tmm__xhalf_add(x, job->after.gamma_float, box, half);
 #endif
@@ -362,18 +426,26 @@ TMM__DEVICE void tmm__xhalf_more_boxes(const tmm__half_map *map, const tmm__half
                                        tmm__xhalf_biases *biases, const int cols)
 {
 #ifdef TMM_WITH_EPILOGUE
-    if (job->after.active && job->beta == 0 && job->after.D == NULL) {
+    /* Not where threads store a rest of columns. A bias of rows comes first, so that loops need not ask. */
+    if (job->after.active && job->beta == 0 && job->after.D == NULL && job->width == cols) {
         const int terms = tmm__xhalf_terms(&job->after);
+        float alpha = job->alpha;
+        if (job->after.row_bias != NULL) {
+#pragma unroll
+            for (int i = 0; i < cols / 2; i++)
+                sum[i] = __fmaf_rn(alpha, sum[i], (float)biases->rows[i / 2 % 2]);
+            alpha = 1;
+        }
         if (terms == 0)
-            tmm__xhalf_more_way(map, job, C, own, sum, at, warp, biases, cols, 0);
+            tmm__xhalf_active_way(map, job, own, sum, at, warp, biases, cols, 0, alpha);
         else if (terms == 2)
-            tmm__xhalf_more_way(map, job, C, own, sum, at, warp, biases, cols, 2);
+            tmm__xhalf_active_way(map, job, own, sum, at, warp, biases, cols, 2, alpha);
         else
-            tmm__xhalf_more_way(map, job, C, own, sum, at, warp, biases, cols, TMM__TERMS);
+            tmm__xhalf_active_way(map, job, own, sum, at, warp, biases, cols, TMM__TERMS, alpha);
         return;
     }
 #endif
-    tmm__xhalf_more_way(map, job, C, own, sum, at, warp, biases, cols, -1);
+    tmm__xhalf_more_way(map, job, C, own, sum, at, warp, biases, cols);
 }
 
 /* Asks L2 for the lines of X, C or D, that a warp will read when it stores 16 rows from `row` on: a tile
@@ -390,10 +462,11 @@ TMM__DEVICE void tmm__xhalf_ask(const TMM_OUT *X, long long ld, const tmm__half_
     }
 }
 
-/* How a tile is stored: by threads, or by TMA, as alpha sum or as more than that. TMA leaves out rows
+/* How a tile is stored: by threads, or by TMA, as alpha sum or as more than that; one that the diagonal crosses,
+   without more. TMA leaves out rows
    beyond M, but of columns beyond N whole 16 bytes alone. */
 #ifndef TMM__HALF_ONCE
-enum { TMM__HALF_BY_THREADS, TMM__HALF_BY_BOXES, TMM__HALF_MORE };
+enum { TMM__HALF_BY_THREADS, TMM__HALF_BY_BOXES, TMM__HALF_MORE, TMM__HALF_DIAGONAL };
 #endif
 TMM__DEVICE int tmm__xhalf_by_boxes(const tmm__half_job *job, const tmm__half_item *at,
                                     const int cols)
@@ -423,7 +496,7 @@ TMM__DEVICE int tmm__xhalf_by_boxes(const tmm__half_job *job, const tmm__half_it
 #ifdef TMM_WITH_SYRK
     if ((job->triangle == TMM__LOWER && at->col + cols - 1 > at->row) ||
         (job->triangle == TMM__UPPER && at->col < at->row + 127))
-        return way == TMM__HALF_BY_BOXES ? TMM__HALF_MORE : TMM__HALF_BY_THREADS;
+        return way == TMM__HALF_BY_BOXES ? TMM__HALF_DIAGONAL : TMM__HALF_BY_THREADS;
 #endif
     return way;
 }

@@ -208,6 +208,12 @@ TMM_KERNEL void __launch_bounds__(128 + 2 * TMM__HALF_WGMMA_ROWS, 1)
                                        at.product, COLS, PLAIN);
                 begin = COLS;
             }
+#ifdef TMM_WITH_SYRK
+            if (!PLAIN && way == TMM__HALF_DIAGONAL) {
+                tmm__xhalf_diagonal(&job, C, stages + own, sum, &at, warp, COLS);
+                begin = COLS;
+            }
+#endif
             if (!PLAIN && (FEWER == COLS ? begin == 0 : begin < job.width)) {
                 if (tmm__elected()) TMM__HALF_BOXES_WAIT(0);
                 tmm__xhalf_store(&job, C, (float *)(tmm__memory + skip + own), sum, &at, warp,

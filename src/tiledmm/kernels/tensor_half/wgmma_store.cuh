@@ -155,6 +155,20 @@ TMM__DEVICE void tmm__xhalf_store_rows(const tmm__half_job *job, TMM_OUT *c, con
     }
 }
 
+/* Partial sums straight from registers, where rows of them begin at even numbers: a lane has two neighbours,
+   four lanes a sector of 32 bytes. */
+TMM__DEVICE void tmm__xhalf_store_parts(const tmm__half_job *job, float *partials, const float *sum,
+                                        int rows, int left, const int cols)
+{
+    const int row = threadIdx.x % 32 / 4, col = threadIdx.x % 4 * 2;
+    float *line[2] = {partials + row * job->part_cols + col,
+                      partials + (row + 8) * job->part_cols + col};
+#pragma unroll
+    for (int i = 0; i < cols / 4; i++)
+        if (row + i % 2 * 8 < rows && col + i / 2 * 8 < left)
+            *(float2 *)(line[i % 2] + i / 2 * 8) = make_float2(sum[2 * i], sum[2 * i + 1]);
+}
+
 /* The same for any C, beta, epilogue, triangle and for partial sums: 16 rows by a warp, 64 columns after
    64 through its shared memory. Little code: what runs once a tile is fetched from L2, and 88 KB of
    it, 64 sums unrolled, took 20 us. Fragments of sums: see tmm__wgmma. */
@@ -172,6 +186,10 @@ TMM__DEVICE void tmm__xhalf_store(const tmm__half_job *job, TMM_OUT *C, float *o
         partials = job->partials +
                    (at->part * job->part_rows + row - job->part_row) * job->part_cols + at->col -
                    job->part_col;
+    if (partials != NULL && job->part_cols % 2 == 0) {
+        tmm__xhalf_store_parts(job, partials, sum, rows, left, cols);
+        return;
+    }
     C += product * job->batchC + row * job->ldc + at->col;
     const TMM__ALPHA alpha = TMM__OF_JOB(job->alpha, *job, product);
     const bool fours =
