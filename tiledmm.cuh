@@ -10735,8 +10735,9 @@ TMM_KERNEL void __launch_bounds__(TMM__NARROW_THREADS, 2)
    next 4 k, or the next 8 lines, differ in some bits of the address, which are xored: along k 32 or
    64, and 1024; along the lines 512 or 1024, and 64.
 
-   A block has one tile; with 64 x 64, K up to 256 and many tiles one after the other. It then begins
-   the copies of the next one before it stores this one, so that memory is never idle:
+   A block has one tile; of 128 x 128, if C has more of them than blocks fit, one after the other; of 64 x 64
+   with K up to 256 and many tiles. It then begins the copies of the next one before it stores this one, so
+   that memory is never idle:
        copies         tile 0    tile 1              tile 2
        multiply                 tile 0    tile 1              tile 2
        store                       |  tile 0           |  tile 1
@@ -11334,6 +11335,8 @@ TMM_KERNEL void __launch_bounds__(64 * TMM__TENSOR_WARPS, TMM__TENSOR_BLOCKS)
             if (!ANY && row > M - TILE_M && !s.packed_A) row = M - TILE_M;
             if (!ANY && col > N - TILE_N && !s.packed_B) col = N - TILE_N;
             at = tmm__tensor_find_lane(thread, along_kA, along_kB, STAGE_A);
+            if (DOWN < 4)
+                tmm__tensor_find_first(&at, thread, along_kA, along_kB, WARPS_ACROSS, STAGE_A);
             /* How many lines of what it copies exist, from its first on. */
             rows_left = ANY && M - row < TILE_M ? (int)(M - row) - at.lineA : TILE_M;
             cols_left = ANY && N - col < TILE_N ? (int)(N - col) - at.lineB : TILE_N;
@@ -11368,9 +11371,10 @@ TMM_KERNEL void __launch_bounds__(64 * TMM__TENSOR_WARPS, TMM__TENSOR_BLOCKS)
             tmm__tensor_store_tile(&s, before, tall, M, N, C + product * batchC, ldc, shared, alpha,
                                    beta, sum);
         if (ends) break;
-        if (AHEAD && DOWN == 4)
-            TMM__HIDE(thread); /* while it stores, no register is left for these */
-        tmm__tensor_find_first(&at, thread, along_kA, along_kB, WARPS_ACROSS, STAGE_A);
+        if (DOWN == 4) { /* while it stores, no register is left for these */
+            TMM__HIDE(thread);
+            tmm__tensor_find_first(&at, thread, along_kA, along_kB, WARPS_ACROSS, STAGE_A);
+        }
         waits = false;
         tmm__tensor_clear(sum);
         TMM__COPY_WAIT(STAGES - 2);

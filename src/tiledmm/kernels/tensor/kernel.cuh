@@ -86,6 +86,8 @@ TMM_KERNEL void __launch_bounds__(64 * TMM__TENSOR_WARPS, TMM__TENSOR_BLOCKS)
             if (!ANY && row > M - TILE_M && !s.packed_A) row = M - TILE_M;
             if (!ANY && col > N - TILE_N && !s.packed_B) col = N - TILE_N;
             at = tmm__tensor_find_lane(thread, along_kA, along_kB, STAGE_A);
+            if (DOWN < 4)
+                tmm__tensor_find_first(&at, thread, along_kA, along_kB, WARPS_ACROSS, STAGE_A);
             /* How many lines of what it copies exist, from its first on. */
             rows_left = ANY && M - row < TILE_M ? (int)(M - row) - at.lineA : TILE_M;
             cols_left = ANY && N - col < TILE_N ? (int)(N - col) - at.lineB : TILE_N;
@@ -120,9 +122,10 @@ TMM_KERNEL void __launch_bounds__(64 * TMM__TENSOR_WARPS, TMM__TENSOR_BLOCKS)
             tmm__tensor_store_tile(&s, before, tall, M, N, C + product * batchC, ldc, shared, alpha,
                                    beta, sum);
         if (ends) break;
-        if (AHEAD && DOWN == 4)
-            TMM__HIDE(thread); /* while it stores, no register is left for these */
-        tmm__tensor_find_first(&at, thread, along_kA, along_kB, WARPS_ACROSS, STAGE_A);
+        if (DOWN == 4) { /* while it stores, no register is left for these */
+            TMM__HIDE(thread);
+            tmm__tensor_find_first(&at, thread, along_kA, along_kB, WARPS_ACROSS, STAGE_A);
+        }
         waits = false;
         tmm__tensor_clear(sum);
         TMM__COPY_WAIT(STAGES - 2);
