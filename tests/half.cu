@@ -184,7 +184,6 @@ static void test_items(void)
         job.items = (tiles + (job.slices - 1) * last.tiles) * products;
         const int count = tiles * job.down * job.beside * job.steps * products;
         if (count > ROOM) continue;
-        tmm__half_divide(&job);
         wrong += cudaMemset(device, 0, count * sizeof *times) != cudaSuccess;
         find_items<<<1, 128>>>(job, device);
         wrong +=
