@@ -12089,11 +12089,6 @@ TMM_KERNEL void __launch_bounds__(tmm__half_threads, TMM__HALF_BLOCKS)
 typedef struct alignas(TMM__MAP_ALIGN) tmm__half_map {
     unsigned long long words[16];
 } tmm__half_map;
-/* A number below 2^31 is divided by another one as (x times) >> 32 + shift; times is 0 for 1. To divide by what
-   the compiler does not know takes some 150 clocks, and a block finds each tile by two of these. */
-typedef struct tmm__divisor {
-    unsigned times, shift;
-} tmm__divisor;
 typedef struct tmm__half_job {
     long long M, N, ldc, batchC;
     long long part_row, part_col, part_rows, part_cols; /* of C: of what there are partial sums */
@@ -12111,9 +12106,8 @@ typedef struct tmm__half_job {
        parts of their k. */
     int down, beside, parts;
     int steps, items;
-    int band;                      /* rows of pairs that are walked together */
-    tmm__divisor wide, high, last; /* tiles of a band; its rows, those of the last band */
-    int whole, rest, slices;       /* items from `whole` on are slices, of the last `rest` tiles */
+    int band;                /* rows of pairs that are walked together */
+    int whole, rest, slices; /* items from `whole` on are slices, of the last `rest` tiles */
 #ifdef TMM_WITH_SYRK
     int triangle, squares, ratio_log2; /* of pairs of tiles, see once/triangle.cuh */
     tmm__stairs stairs;                /* if squares is 0 */
@@ -12134,30 +12128,6 @@ typedef int (*tmm__map_maker)(void *map, int type, unsigned rank, void *address,
 typedef struct tmm__half_item {
     int row, col, product, part, first, steps; /* part: the number of its partial sums; -1: none */
 } tmm__half_item;
-
-TMM__DEVICE unsigned tmm__divided(unsigned x, tmm__divisor by)
-{
-    const unsigned high = (unsigned)((unsigned long long)x * by.times >> 32);
-    return by.times == 0 ? x : high >> by.shift;
-}
-
-#if TMM__HOST
-static inline tmm__divisor tmm__divisor_of(unsigned x)
-{
-    tmm__divisor d = {0, 0};
-    while (x > 1 && (x - 1) >> d.shift > 1) d.shift++;
-    if (x > 1) d.times = (unsigned)(((1ull << (32 + d.shift)) - 1) / x + 1);
-    return d;
-}
-
-/* What tmm__half_find divides by. */
-static inline void tmm__half_divide(tmm__half_job *job)
-{
-    job->wide = tmm__divisor_of((unsigned)job->band * job->across);
-    job->high = tmm__divisor_of(job->band);
-    job->last = tmm__divisor_of((job->pairs_down - 1) % job->band + 1);
-}
-#endif
 
 /* Where a block lies in its cluster. */
 typedef struct tmm__half_block {
@@ -12184,10 +12154,9 @@ TMM__DEVICE tmm__half_item tmm__half_find(const tmm__half_job *job, int item,
     const unsigned tiles = cut ? job->rest : job->pairs_down * job->across;
     const unsigned turn = number < tiles ? 0 : number / tiles;
     const unsigned tile = (cut ? job->whole : 0) + (number - turn * tiles);
-    const unsigned band = tmm__divided(tile, job->wide), place = tile - band * wide;
-    const unsigned left = job->pairs_down - band * job->band, all = job->band;
-    const unsigned high = min(all, left),
-                   right = tmm__divided(place, left < all ? job->last : job->high);
+    const unsigned band = tile < wide ? 0 : tile / wide, place = tile - band * wide;
+    const unsigned high = min((unsigned)job->band, job->pairs_down - band * job->band),
+                   right = place / high;
     const unsigned slices = cut ? job->slices : 1;
     int down = band * job->band + (place - right * high), across = right;
 #ifdef TMM_WITH_SYRK
@@ -20175,7 +20144,6 @@ static inline tmm_status tmm__xhalf_run_wgmma(const tmm__xproduct *given, const 
     job.band = TMM__TENSOR_BAND;
     if (plan->rest > 0)
         last = tmm__xhalf_last(p, job.rows * job.down, plan->tile_n, plan->rest, &job.band, &q);
-    tmm__half_divide(&job);
     if (status == TMM_OK && !*missing) {
         void *partials = tmm__xpartials(&q, &slices);
         const int tiles = job.pairs_down * job.across;
