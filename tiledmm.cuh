@@ -2594,7 +2594,7 @@ typedef struct tmm__kernel_facts {
 
 /* What is known of a device. A thread keeps those of TMM__KNOWN devices, device n at place n %
    TMM__KNOWN. */
-enum { TMM__KNOWN = 16, TMM__KNOWN_KERNELS = 64, TMM__KNOWN_CHOICES = 32 };
+enum { TMM__KNOWN = 8, TMM__KNOWN_KERNELS = 128, TMM__KNOWN_CHOICES = 32 };
 typedef struct tmm__device {
     int processors; /* multiprocessors; 1 if there is no device, for the launch to report that */
     int capability; /* 10 major + minor */
@@ -2808,22 +2808,23 @@ static inline const int *tmm__clusters(const void *kernel, int base, int vectors
 {
     tmm__kernel_facts *facts = tmm__facts(kernel);
     if (facts->has_clusters) return facts->clusters;
-    facts->has_clusters = 1;
-    memset(facts->clusters, 0, sizeof facts->clusters);
+    int clusters[TMM__MOST_CLUSTER + 1] = {0};
 #if TMM__CLUSTER_LAUNCH
-    if (!tmm__has_clusters(kernel)) return facts->clusters;
-    for (int n = 2; n <= TMM__MOST_CLUSTER; n++) {
+    for (int n = 2; n <= TMM__MOST_CLUSTER && tmm__has_clusters(kernel); n++) {
         const int bytes = base + tmm__cluster_bytes(n, vectors, item);
         cudaLaunchAttribute attributes[2];
         const cudaLaunchConfig_t config =
             tmm__cluster_config(attributes, dim3((unsigned)n), 128, n, bytes, 0);
         if (tmm__allow_shared(kernel, bytes) != TMM_OK ||
-            !tmm__succeeded(cudaOccupancyMaxActiveClusters(&facts->clusters[n], kernel, &config)))
-            facts->clusters[n] = 0;
+            !tmm__succeeded(cudaOccupancyMaxActiveClusters(&clusters[n], kernel, &config)))
+            clusters[n] = 0;
     }
 #else
     (void)base, (void)vectors, (void)item;
 #endif
+    facts = tmm__facts(kernel); /* which others have changed if all places are taken */
+    facts->has_clusters = 1;
+    memcpy(facts->clusters, clusters, sizeof clusters);
     return facts->clusters;
 }
 
@@ -3483,7 +3484,6 @@ static inline tmm_status tmm__blame_operand(const tmm__operands *o, tmm_status s
 #define tmm__xhalf_boxed      TMM_FN(gemm__half_boxed)
 #define tmm__xhalf_boxed_C    TMM_FN(gemm__half_boxed_C)
 #define tmm__xhalf_by_wgmma   TMM_FN(gemm__half_by_wgmma)
-#define tmm__xhalf_has_wgmma  TMM_FN(gemm__half_has_wgmma)
 #define tmm__xhalf_copied     TMM_FN(gemm__half_copied)
 #define tmm__xhalf_copies     TMM_FN(gemm__half_copies)
 #define tmm__xhalf_copy       TMM_FN(gemm__half_copy)
@@ -11484,8 +11484,6 @@ TMM_KERNEL void __launch_bounds__(64 * TMM__TENSOR_WARPS, TMM__TENSOR_BLOCKS)
 /* Bytes of shared memory: the stages of both operands. A warp has rows / 2 rows and columns. */
 #define TMM__HALF_BYTES(rows, cols, stages) (((rows) + (cols)) * 64 * (stages))
 #define TMM__HALF_THREADS(rows, cols)       ((cols) / ((rows) / 2) * 64)
-/* Tiles that code for sm_90a does not have: wgmma is for what is so large. */
-#define TMM__HALF_LARGE(rows, cols) ((rows) * (cols) > 128 * 128)
 #endif
 
 #if defined(TMM__PASS) && TMM__EMIT_TYPE && TMM__HALF_TENSOR
@@ -11948,7 +11946,6 @@ TMM_KERNEL void __launch_bounds__(tmm__half_threads, TMM__HALF_BLOCKS)
         DOWN = PART / 16, /* parts of 16 x 8 */
         ACROSS = PART / 8
     };
-    if (TMM__WGMMA && TMM__HALF_LARGE(ROWS, COLS)) return;
     extern __shared__ __align__(16) unsigned char tmm__memory[];
     const int thread = threadIdx.x, warp = thread / 32, lane = thread % 32;
 #ifdef TMM_WITH_SYRK
@@ -12618,7 +12615,8 @@ TMM__DEVICE void tmm__xhalf_store(const tmm__half_job *job, TMM_OUT *C, float *o
         partials = job->partials +
                    (at->part * job->part_rows + row - job->part_row) * job->part_cols + at->col -
                    job->part_col;
-    if (partials != NULL && job->part_cols % 2 == 0) {
+    if (partials != NULL && begin == 0 &&
+        ((size_t)partials | (size_t)job->part_cols * sizeof(float)) % sizeof(float2) == 0) {
         tmm__xhalf_store_parts(job, partials, sum, rows, left, cols);
         return;
     }
@@ -19699,15 +19697,8 @@ static inline tmm_status tmm__xhalf_thin(tmm__xproduct *p, const tmm__plan *plan
 static inline void tmm__xhalf_tiny_plan(const tmm__xproduct *p, tmm__plan *c);
 static inline tmm_status tmm__xhalf_tiny(tmm__xproduct *p);
 
-/* Is this program compiled for wgmma, and the device for it? Kernels for other devices have no barriers in
-   shared memory. */
-static inline int tmm__xhalf_has_wgmma(void)
-{
-    return tmm__current_device()->capability == 90 &&
-           tmm__compiled(tmm__xhalf_wgmma(0)->kernel)->static_shared > 0;
-}
-
-/* Is a product for it, and is the driver's function there? */
+/* Is there a kernel by wgmma in this program, for this device, and the driver's function? Kernels for
+   other devices have no barriers in shared memory. */
 static inline int tmm__xhalf_by_wgmma(const tmm__xproduct *p)
 {
     const tmm__device *device = tmm__current_device();
@@ -19715,7 +19706,8 @@ static inline int tmm__xhalf_by_wgmma(const tmm__xproduct *p)
     /* Not for part of a batch, or of a product from host memory: mma.sync may have other bits than
        wgmma, and would do what TMA cannot read. */
     const int whole = p->allowed & (TMM__CUT_K | TMM__ALL_OF_BATCH);
-    return whole && tmm__xhalf_has_wgmma() && device->shared >= i->bytes && p->M <= INT_MAX - 256 &&
+    return whole && device->capability == 90 && device->shared >= i->bytes &&
+           tmm__compiled(i->kernel)->static_shared > 0 && p->M <= INT_MAX - 256 &&
            p->N <= INT_MAX - 256 && p->K > 0 && p->K <= INT_MAX - 64 && tmm__xlda(p) <= 1ll << 36 &&
            tmm__xldb(p) <= 1ll << 36 && tmm__xmap_maker() != NULL;
 }
@@ -19966,7 +19958,6 @@ static inline void tmm__xhalf_mma_plan(const tmm__xproduct *p, tmm__plan *c)
         load.type = TMM__TUNED_AS_HALF;
         if (copies) load.single = 0;
         if (i->bytes > device->shared) continue;
-        if (TMM__HALF_LARGE(i->rows, i->cols) && tmm__xhalf_has_wgmma()) continue;
         for (int slices = 1; slices <= 128; slices *= 2) {
             if (slices > 1 && (!(p->allowed & TMM__CUT_K) || !device->pools ||
                                tiles * slices > 4 * load.processors || slices * 4 > steps))

@@ -606,10 +606,8 @@ static void TEST(_mma)(int count)
         const long long tiles = ((M - 1) / rows[n % 3] + 1) * ((N - 1) / cols[n % 3] + 1);
         while (wants_slices > 1 && tiles * wants_slices > 4ll * device->processors)
             wants_slices /= 2;
-        const int possible =
-            (!copied || device->pools) &&
-            TMM__HALF_BYTES(rows[n % 3], cols[n % 3], 3) <= device->shared &&
-            !(TMM__HALF_LARGE(rows[n % 3], cols[n % 3]) && TMM(gemm__half_has_wgmma)());
+        const int possible = (!copied || device->pools) &&
+                             TMM__HALF_BYTES(rows[n % 3], cols[n % 3], 3) <= device->shared;
         const int at_once =
             TEST(_product)(TMM_TENSOR, ops, M, N, K, batch, adds, odd, &worst, &status);
         found += found_plans > 0, missed += possible && found_plans == 0;

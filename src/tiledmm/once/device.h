@@ -15,7 +15,7 @@ typedef struct tmm__kernel_facts {
 
 /* What is known of a device. A thread keeps those of TMM__KNOWN devices, device n at place n %
    TMM__KNOWN. */
-enum { TMM__KNOWN = 16, TMM__KNOWN_KERNELS = 64, TMM__KNOWN_CHOICES = 32 };
+enum { TMM__KNOWN = 8, TMM__KNOWN_KERNELS = 128, TMM__KNOWN_CHOICES = 32 };
 typedef struct tmm__device {
     int processors; /* multiprocessors; 1 if there is no device, for the launch to report that */
     int capability; /* 10 major + minor */
@@ -229,22 +229,23 @@ static inline const int *tmm__clusters(const void *kernel, int base, int vectors
 {
     tmm__kernel_facts *facts = tmm__facts(kernel);
     if (facts->has_clusters) return facts->clusters;
-    facts->has_clusters = 1;
-    memset(facts->clusters, 0, sizeof facts->clusters);
+    int clusters[TMM__MOST_CLUSTER + 1] = {0};
 #if TMM__CLUSTER_LAUNCH
-    if (!tmm__has_clusters(kernel)) return facts->clusters;
-    for (int n = 2; n <= TMM__MOST_CLUSTER; n++) {
+    for (int n = 2; n <= TMM__MOST_CLUSTER && tmm__has_clusters(kernel); n++) {
         const int bytes = base + tmm__cluster_bytes(n, vectors, item);
         cudaLaunchAttribute attributes[2];
         const cudaLaunchConfig_t config =
             tmm__cluster_config(attributes, dim3((unsigned)n), 128, n, bytes, 0);
         if (tmm__allow_shared(kernel, bytes) != TMM_OK ||
-            !tmm__succeeded(cudaOccupancyMaxActiveClusters(&facts->clusters[n], kernel, &config)))
-            facts->clusters[n] = 0;
+            !tmm__succeeded(cudaOccupancyMaxActiveClusters(&clusters[n], kernel, &config)))
+            clusters[n] = 0;
     }
 #else
     (void)base, (void)vectors, (void)item;
 #endif
+    facts = tmm__facts(kernel); /* which others have changed if all places are taken */
+    facts->has_clusters = 1;
+    memcpy(facts->clusters, clusters, sizeof clusters);
     return facts->clusters;
 }
 

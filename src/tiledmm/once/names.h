@@ -148,7 +148,6 @@
 #define tmm__xhalf_boxed      TMM_FN(gemm__half_boxed)
 #define tmm__xhalf_boxed_C    TMM_FN(gemm__half_boxed_C)
 #define tmm__xhalf_by_wgmma   TMM_FN(gemm__half_by_wgmma)
-#define tmm__xhalf_has_wgmma  TMM_FN(gemm__half_has_wgmma)
 #define tmm__xhalf_copied     TMM_FN(gemm__half_copied)
 #define tmm__xhalf_copies     TMM_FN(gemm__half_copies)
 #define tmm__xhalf_copy       TMM_FN(gemm__half_copy)

@@ -82,15 +82,8 @@ static inline tmm_status tmm__xhalf_thin(tmm__xproduct *p, const tmm__plan *plan
 static inline void tmm__xhalf_tiny_plan(const tmm__xproduct *p, tmm__plan *c);
 static inline tmm_status tmm__xhalf_tiny(tmm__xproduct *p);
 
-/* Is this program compiled for wgmma, and the device for it? Kernels for other devices have no barriers in
-   shared memory. */
-static inline int tmm__xhalf_has_wgmma(void)
-{
-    return tmm__current_device()->capability == 90 &&
-           tmm__compiled(tmm__xhalf_wgmma(0)->kernel)->static_shared > 0;
-}
-
-/* Is a product for it, and is the driver's function there? */
+/* Is there a kernel by wgmma in this program, for this device, and the driver's function? Kernels for
+   other devices have no barriers in shared memory. */
 static inline int tmm__xhalf_by_wgmma(const tmm__xproduct *p)
 {
     const tmm__device *device = tmm__current_device();
@@ -98,7 +91,8 @@ static inline int tmm__xhalf_by_wgmma(const tmm__xproduct *p)
     /* Not for part of a batch, or of a product from host memory: mma.sync may have other bits than
        wgmma, and would do what TMA cannot read. */
     const int whole = p->allowed & (TMM__CUT_K | TMM__ALL_OF_BATCH);
-    return whole && tmm__xhalf_has_wgmma() && device->shared >= i->bytes && p->M <= INT_MAX - 256 &&
+    return whole && device->capability == 90 && device->shared >= i->bytes &&
+           tmm__compiled(i->kernel)->static_shared > 0 && p->M <= INT_MAX - 256 &&
            p->N <= INT_MAX - 256 && p->K > 0 && p->K <= INT_MAX - 64 && tmm__xlda(p) <= 1ll << 36 &&
            tmm__xldb(p) <= 1ll << 36 && tmm__xmap_maker() != NULL;
 }
@@ -349,7 +343,6 @@ static inline void tmm__xhalf_mma_plan(const tmm__xproduct *p, tmm__plan *c)
         load.type = TMM__TUNED_AS_HALF;
         if (copies) load.single = 0;
         if (i->bytes > device->shared) continue;
-        if (TMM__HALF_LARGE(i->rows, i->cols) && tmm__xhalf_has_wgmma()) continue;
         for (int slices = 1; slices <= 128; slices *= 2) {
             if (slices > 1 && (!(p->allowed & TMM__CUT_K) || !device->pools ||
                                tiles * slices > 4 * load.processors || slices * 4 > steps))

@@ -14,8 +14,6 @@
 /* Bytes of shared memory: the stages of both operands. A warp has rows / 2 rows and columns. */
 #define TMM__HALF_BYTES(rows, cols, stages) (((rows) + (cols)) * 64 * (stages))
 #define TMM__HALF_THREADS(rows, cols)       ((cols) / ((rows) / 2) * 64)
-/* Tiles that code for sm_90a does not have: wgmma is for what is so large. */
-#define TMM__HALF_LARGE(rows, cols) ((rows) * (cols) > 128 * 128)
 #endif
 
 #if defined(TMM__PASS) && TMM__EMIT_TYPE && TMM__HALF_TENSOR
@@ -478,7 +476,6 @@ TMM_KERNEL void __launch_bounds__(tmm__half_threads, TMM__HALF_BLOCKS)
         DOWN = PART / 16, /* parts of 16 x 8 */
         ACROSS = PART / 8
     };
-    if (TMM__WGMMA && TMM__HALF_LARGE(ROWS, COLS)) return;
     extern __shared__ __align__(16) unsigned char tmm__memory[];
     const int thread = threadIdx.x, warp = thread / 32, lane = thread % 32;
 #ifdef TMM_WITH_SYRK

@@ -186,7 +186,8 @@ TMM__DEVICE void tmm__xhalf_store(const tmm__half_job *job, TMM_OUT *C, float *o
         partials = job->partials +
                    (at->part * job->part_rows + row - job->part_row) * job->part_cols + at->col -
                    job->part_col;
-    if (partials != NULL && job->part_cols % 2 == 0) {
+    if (partials != NULL && begin == 0 &&
+        ((size_t)partials | (size_t)job->part_cols * sizeof(float)) % sizeof(float2) == 0) {
         tmm__xhalf_store_parts(job, partials, sum, rows, left, cols);
         return;
     }
