@@ -1858,12 +1858,12 @@ enum { TMM__TENSOR_PITCH = 40 }; /* of 32 columns of C in shared memory: no bank
 #define TMM__TENSOR_DOWN   (TMM__TENSOR_LIST(TMM__VALUE_2) 0)
 #define TMM__TENSOR_WIDTH  (TMM__TENSOR_LIST(TMM__VALUE_3) 0)
 #define TMM__TENSOR_BLOCKS (TMM__TENSOR_LIST(TMM__VALUE_4) 0)
-/* The ones that can begin the copies of their next tile before they store: see KERNEL TENSOR. Small tiles do
-   from so many of each block on, so full in percent, and for steps of 16 k up to so many. */
+/* The one that can begin the copies of its next tile before it stores: see KERNEL TENSOR. From so
+   many tiles of each block on, so full in percent, and for steps of 16 k up to so many. */
 #ifdef TMM_WITH_EPILOGUE /* takes its registers */
 #define TMM__TENSOR_BEGINS(down, width) 0
 #else
-#define TMM__TENSOR_BEGINS(down, width) ((down) == 4 || ((down) == 2 && (width) == 2))
+#define TMM__TENSOR_BEGINS(down, width) ((down) == 2 && (width) == 2)
 #endif
 #define TMM__TENSOR_AHEAD TMM__TENSOR_BEGINS(TMM__TENSOR_DOWN, TMM__TENSOR_WIDTH)
 enum { TMM__AHEAD_TILES = 4, TMM__AHEAD_FULL = 93, TMM__AHEAD_STEPS = 16 };
@@ -2160,7 +2160,6 @@ typedef struct tmm__costs { /* in clocks, if nothing else is said */
         double power;      /* part by which a launch takes longer, were all of L2 busy, */
         double power_from; /* beyond so many nanoseconds */
         double latency;    /* clocks until memory has sent what a block without others waits for */
-        double ahead;      /* of a large tile beside its k, where a block has tile after tile */
     } tensor;
     struct { /* KERNEL NARROW. */
         /* A step of a tile, of two on a multiprocessor: Q along k, and along the lines; 3 and 4
@@ -2419,7 +2418,6 @@ static const tmm__costs tmm__measured = {
         0.17,  /* power */
         2e5,   /* power_from */
         1900,  /* latency */
-        7000,  /* ahead */
     },
     {
         /* narrow */
@@ -3863,7 +3861,6 @@ static inline tmm_status tmm__blame_operand(const tmm__operands *o, tmm_status s
 #define tmm__tensor_copied_k      TMM__INSTANCE(tensor_copied_k_, TENSOR)
 #define tmm__tensor_copy          TMM__INSTANCE(tensor_copy_, TENSOR)
 #define tmm__tensor_find_lane     TMM__INSTANCE(tensor_find_lane_, TENSOR)
-#define tmm__tensor_find_first    TMM__INSTANCE(tensor_find_first_, TENSOR)
 #define tmm__tensor_leave_sums    TMM__INSTANCE(tensor_leave_sums_, TENSOR)
 #define tmm__tensor_load_A        TMM__INSTANCE(tensor_load_A_, TENSOR)
 #define tmm__tensor_load_B        TMM__INSTANCE(tensor_load_B_, TENSOR)
@@ -4350,7 +4347,7 @@ static inline void tmm__plan_tensor_last(tmm__plan *plan, const tmm__tensor_inst
     if (!tmm__is_faster(plan, TMM__PLAN_LAST_ROUND, slices,
                         tmm__launch_time(costs, &load) + tmm__in_nanoseconds(clocks)))
         return;
-    plan->blocks = large && i->ahead ? d->processors : tiles - rest + blocks;
+    plan->blocks = tiles - rest + blocks;
     plan->s.streamk_tiles = rest;
     plan->s.streamk_blocks = blocks;
     plan->s.reduce = plan->s.cluster = 0;
@@ -4362,22 +4359,18 @@ static inline void tmm__plan_tensor(tmm__plan *plan, const tmm__tensor_instance 
                                     const tmm__division *d)
 {
     const tmm__costs *t = tmm__tuned();
-    tmm__block_costs costs = tmm__tensor_costs(i, &d->load);
+    const tmm__block_costs costs = tmm__tensor_costs(i, &d->load);
     const int processors = d->processors, steps = d->steps, depth = TMM__TENSOR_DEPTH;
     const double clock = tmm__in_nanoseconds(1);
     tmm__schedule *s = &plan->s;
     int slots = (i->blocks < 2 ? i->blocks : 2) * processors;
     int tiles = d->tiles_down * d->tiles_across;
     double area = (double)i->tile_m * i->tile_n;
-    /* A block has tile after tile, of large ones, or with a short K: see KERNEL TENSOR. */
+    /* With a short K a block has tile after tile: see KERNEL TENSOR. */
     const int resident = i->blocks * processors;
     const double each = ceil((double)tiles / resident);
-    const int large = i->blocks == 1, single = d->load.blocks <= tiles;
-    const int ahead =
-        i->ahead && (large ? single
-                           : steps <= TMM__AHEAD_STEPS && each >= (int)TMM__AHEAD_TILES &&
-                                 100.0 * tiles >= (int)TMM__AHEAD_FULL * each * resident);
-    if (ahead && large) costs.more = t->tensor.ahead;
+    const int ahead = i->ahead && steps <= TMM__AHEAD_STEPS && each >= (int)TMM__AHEAD_TILES &&
+                      100.0 * tiles >= (int)TMM__AHEAD_FULL * each * resident;
     plan->blocks = tmm__plan_whole(s, d, ahead ? resident : INT_MAX);
     plan->time = HUGE_VAL, plan->cut = TMM__PLAN_WHOLE, plan->slices = 1;
     /* Of a triangle, the tiles after those that begin together may be alone; costs of other products
@@ -10735,9 +10728,8 @@ TMM_KERNEL void __launch_bounds__(TMM__NARROW_THREADS, 2)
    next 4 k, or the next 8 lines, differ in some bits of the address, which are xored: along k 32 or
    64, and 1024; along the lines 512 or 1024, and 64.
 
-   A block has one tile; of 128 x 128, if C has more of them than blocks fit, one after the other; of 64 x 64
-   with K up to 256 and many tiles. It then begins the copies of the next one before it stores this one, so
-   that memory is never idle:
+   A block has one tile; with 64 x 64, K up to 256 and many tiles one after the other. It then begins
+   the copies of the next one before it stores this one, so that memory is never idle:
        copies         tile 0    tile 1              tile 2
        multiply                 tile 0    tile 1              tile 2
        store                       |  tile 0           |  tile 1
@@ -10861,11 +10853,12 @@ TMM__DEVICE void tmm__tensor_copy(char *stage, int pass, int toA, int eightA, co
 }
 
 TMM__DEVICE tmm__xtensor_lane tmm__tensor_find_lane(int thread, bool along_kA, bool along_kB,
-                                                    int stage_A)
+                                                    int warps_across, int stage_A)
 {
-    enum { DEPTH = TMM__TENSOR_DEPTH, ALONG = 64 * TMM__TENSOR_WARPS / DEPTH };
+    enum { DEPTH = TMM__TENSOR_DEPTH, ALONG = 64 * TMM__TENSOR_WARPS / DEPTH, ACROSS = 4 };
     enum { WIDTH = TMM__TENSOR_WIDTH, SQUARE = 16 * DEPTH * 8 };
     const int pair = thread % ALONG * WIDTH, single = thread / ALONG;
+    const int lane = thread % 32, g = lane / 4, t = lane % 4, warp = thread / 32;
     tmm__xtensor_lane at;
     at.kA = along_kA ? thread * WIDTH % DEPTH : single;
     at.kB = along_kB ? thread * WIDTH % DEPTH : single;
@@ -10878,19 +10871,11 @@ TMM__DEVICE tmm__xtensor_lane tmm__tensor_find_lane(int thread, bool along_kA, b
     at.toB += stage_A;
     at.fourA = along_kA ? 32 : 512, at.fourB = along_kB ? 32 : 512;
     at.eightA = along_kA ? 1024 : 64, at.eightB = along_kB ? 1024 : 64;
+    at.firstA = along_kA ? tmm__xsquare(g, t) : tmm__xsquare(t, g);
+    at.firstB = along_kB ? tmm__xsquare(g, t) : tmm__xsquare(t, g);
+    at.firstA += warp / warps_across * (TMM__TENSOR_DOWN * SQUARE);
+    at.firstB += warp % warps_across * (ACROSS / 2 * SQUARE) + stage_A;
     return at;
-}
-
-/* What else it has to know to multiply. */
-TMM__DEVICE void tmm__tensor_find_first(tmm__xtensor_lane *at, int thread, bool along_kA,
-                                        bool along_kB, int warps_across, int stage_A)
-{
-    enum { ACROSS = 4, SQUARE = 16 * TMM__TENSOR_DEPTH * 8 };
-    const int lane = thread % 32, g = lane / 4, t = lane % 4, warp = thread / 32;
-    at->firstA = along_kA ? tmm__xsquare(g, t) : tmm__xsquare(t, g);
-    at->firstB = along_kB ? tmm__xsquare(g, t) : tmm__xsquare(t, g);
-    at->firstA += warp / warps_across * (TMM__TENSOR_DOWN * SQUARE);
-    at->firstB += warp % warps_across * (ACROSS / 2 * SQUARE) + stage_A;
 }
 
 TMM__DEVICE void tmm__tensor_clear(double (*sum)[4][4])
@@ -11195,11 +11180,9 @@ TMM__DEVICE void tmm__tensor_store_tile(const tmm__schedule *s, int tile, bool t
     long long row = first_row, col = first_col;
 #if TMM__TENSOR_AHEAD
     TMM__HIDE_POINTER(C); /* or it stays in registers through the loop before */
-    const int triangle = TMM__TRIANGLE(s);
-    if ((int)gridDim.x < s->tiles_down * s->tiles_across && beta == 0 &&
+    if (s->streamk_tiles == 0 && (int)gridDim.x < s->tiles_down * s->tiles_across && beta == 0 &&
         ((size_t)C | ldc * 8) % 16 == 0 && row + TILE_M <= M && col + TILE_N <= N &&
-        (triangle == 0 ||
-         (triangle == TMM__LOWER ? col + TILE_N <= row + 1 : row + TILE_M <= col + 1))) {
+        TMM__TRIANGLE(s) == 0) {
         row += row0, col += col0;
         tmm__tensor_store_inside(C + row * ldc + col, ldc, row, col, alpha, sum);
         return;
@@ -11334,9 +11317,7 @@ TMM_KERNEL void __launch_bounds__(64 * TMM__TENSOR_WARPS, TMM__TENSOR_BLOCKS)
             /* Large tiles are moved back inside, unless what lies outside may be read. */
             if (!ANY && row > M - TILE_M && !s.packed_A) row = M - TILE_M;
             if (!ANY && col > N - TILE_N && !s.packed_B) col = N - TILE_N;
-            at = tmm__tensor_find_lane(thread, along_kA, along_kB, STAGE_A);
-            if (DOWN < 4)
-                tmm__tensor_find_first(&at, thread, along_kA, along_kB, WARPS_ACROSS, STAGE_A);
+            at = tmm__tensor_find_lane(thread, along_kA, along_kB, WARPS_ACROSS, STAGE_A);
             /* How many lines of what it copies exist, from its first on. */
             rows_left = ANY && M - row < TILE_M ? (int)(M - row) - at.lineA : TILE_M;
             cols_left = ANY && N - col < TILE_N ? (int)(N - col) - at.lineB : TILE_N;
@@ -11371,10 +11352,6 @@ TMM_KERNEL void __launch_bounds__(64 * TMM__TENSOR_WARPS, TMM__TENSOR_BLOCKS)
             tmm__tensor_store_tile(&s, before, tall, M, N, C + product * batchC, ldc, shared, alpha,
                                    beta, sum);
         if (ends) break;
-        if (DOWN == 4) { /* while it stores, no register is left for these */
-            TMM__HIDE(thread);
-            tmm__tensor_find_first(&at, thread, along_kA, along_kB, WARPS_ACROSS, STAGE_A);
-        }
         waits = false;
         tmm__tensor_clear(sum);
         TMM__COPY_WAIT(STAGES - 2);
@@ -11441,7 +11418,7 @@ TMM_KERNEL void __launch_bounds__(64 * TMM__TENSOR_WARPS, TMM__TENSOR_BLOCKS)
         TMM__COPY_WAIT(0);
         __syncthreads(); /* the copies of the next work may begin */
         thread = tmm__thread(), share = gridDim.x - 1 - tmm__block();
-#if TMM__TENSOR_AHEAD || TMM__TENSOR_BLOCKS > 1 || (defined(__CUDA_ARCH__) && __CUDA_ARCH__ != 900)
+#if TMM__TENSOR_BLOCKS > 1 || (defined(__CUDA_ARCH__) && __CUDA_ARCH__ != 900)
         /* Found anew: kept through the loop above, these would take a register too many. */
         TMM__HIDE(work);
         tile = tmm__xfind_work(&s, work, share, &begin, &end);

@@ -527,7 +527,6 @@
 #define tmm__tensor_copied_k      TMM__INSTANCE(tensor_copied_k_, TENSOR)
 #define tmm__tensor_copy          TMM__INSTANCE(tensor_copy_, TENSOR)
 #define tmm__tensor_find_lane     TMM__INSTANCE(tensor_find_lane_, TENSOR)
-#define tmm__tensor_find_first    TMM__INSTANCE(tensor_find_first_, TENSOR)
 #define tmm__tensor_leave_sums    TMM__INSTANCE(tensor_leave_sums_, TENSOR)
 #define tmm__tensor_load_A        TMM__INSTANCE(tensor_load_A_, TENSOR)
 #define tmm__tensor_load_B        TMM__INSTANCE(tensor_load_B_, TENSOR)

@@ -177,7 +177,6 @@ typedef struct tmm__costs { /* in clocks, if nothing else is said */
         double power;      /* part by which a launch takes longer, were all of L2 busy, */
         double power_from; /* beyond so many nanoseconds */
         double latency;    /* clocks until memory has sent what a block without others waits for */
-        double ahead;      /* of a large tile beside its k, where a block has tile after tile */
     } tensor;
     struct { /* KERNEL NARROW. */
         /* A step of a tile, of two on a multiprocessor: Q along k, and along the lines; 3 and 4
@@ -436,7 +435,6 @@ static const tmm__costs tmm__measured = {
         0.17,  /* power */
         2e5,   /* power_from */
         1900,  /* latency */
-        7000,  /* ahead */
     },
     {
         /* narrow */

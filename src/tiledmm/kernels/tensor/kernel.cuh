@@ -85,9 +85,7 @@ TMM_KERNEL void __launch_bounds__(64 * TMM__TENSOR_WARPS, TMM__TENSOR_BLOCKS)
             /* Large tiles are moved back inside, unless what lies outside may be read. */
             if (!ANY && row > M - TILE_M && !s.packed_A) row = M - TILE_M;
             if (!ANY && col > N - TILE_N && !s.packed_B) col = N - TILE_N;
-            at = tmm__tensor_find_lane(thread, along_kA, along_kB, STAGE_A);
-            if (DOWN < 4)
-                tmm__tensor_find_first(&at, thread, along_kA, along_kB, WARPS_ACROSS, STAGE_A);
+            at = tmm__tensor_find_lane(thread, along_kA, along_kB, WARPS_ACROSS, STAGE_A);
             /* How many lines of what it copies exist, from its first on. */
             rows_left = ANY && M - row < TILE_M ? (int)(M - row) - at.lineA : TILE_M;
             cols_left = ANY && N - col < TILE_N ? (int)(N - col) - at.lineB : TILE_N;
@@ -122,10 +120,6 @@ TMM_KERNEL void __launch_bounds__(64 * TMM__TENSOR_WARPS, TMM__TENSOR_BLOCKS)
             tmm__tensor_store_tile(&s, before, tall, M, N, C + product * batchC, ldc, shared, alpha,
                                    beta, sum);
         if (ends) break;
-        if (DOWN == 4) { /* while it stores, no register is left for these */
-            TMM__HIDE(thread);
-            tmm__tensor_find_first(&at, thread, along_kA, along_kB, WARPS_ACROSS, STAGE_A);
-        }
         waits = false;
         tmm__tensor_clear(sum);
         TMM__COPY_WAIT(STAGES - 2);
@@ -192,7 +186,7 @@ TMM_KERNEL void __launch_bounds__(64 * TMM__TENSOR_WARPS, TMM__TENSOR_BLOCKS)
         TMM__COPY_WAIT(0);
         __syncthreads(); /* the copies of the next work may begin */
         thread = tmm__thread(), share = gridDim.x - 1 - tmm__block();
-#if TMM__TENSOR_AHEAD || TMM__TENSOR_BLOCKS > 1 || (defined(__CUDA_ARCH__) && __CUDA_ARCH__ != 900)
+#if TMM__TENSOR_BLOCKS > 1 || (defined(__CUDA_ARCH__) && __CUDA_ARCH__ != 900)
         /* Found anew: kept through the loop above, these would take a register too many. */
         TMM__HIDE(work);
         tile = tmm__xfind_work(&s, work, share, &begin, &end);

@@ -111,7 +111,7 @@ static inline void tmm__plan_tensor_last(tmm__plan *plan, const tmm__tensor_inst
     if (!tmm__is_faster(plan, TMM__PLAN_LAST_ROUND, slices,
                         tmm__launch_time(costs, &load) + tmm__in_nanoseconds(clocks)))
         return;
-    plan->blocks = large && i->ahead ? d->processors : tiles - rest + blocks;
+    plan->blocks = tiles - rest + blocks;
     plan->s.streamk_tiles = rest;
     plan->s.streamk_blocks = blocks;
     plan->s.reduce = plan->s.cluster = 0;
@@ -123,22 +123,18 @@ static inline void tmm__plan_tensor(tmm__plan *plan, const tmm__tensor_instance 
                                     const tmm__division *d)
 {
     const tmm__costs *t = tmm__tuned();
-    tmm__block_costs costs = tmm__tensor_costs(i, &d->load);
+    const tmm__block_costs costs = tmm__tensor_costs(i, &d->load);
     const int processors = d->processors, steps = d->steps, depth = TMM__TENSOR_DEPTH;
     const double clock = tmm__in_nanoseconds(1);
     tmm__schedule *s = &plan->s;
     int slots = (i->blocks < 2 ? i->blocks : 2) * processors;
     int tiles = d->tiles_down * d->tiles_across;
     double area = (double)i->tile_m * i->tile_n;
-    /* A block has tile after tile, of large ones, or with a short K: see KERNEL TENSOR. */
+    /* With a short K a block has tile after tile: see KERNEL TENSOR. */
     const int resident = i->blocks * processors;
     const double each = ceil((double)tiles / resident);
-    const int large = i->blocks == 1, single = d->load.blocks <= tiles;
-    const int ahead =
-        i->ahead && (large ? single
-                           : steps <= TMM__AHEAD_STEPS && each >= (int)TMM__AHEAD_TILES &&
-                                 100.0 * tiles >= (int)TMM__AHEAD_FULL * each * resident);
-    if (ahead && large) costs.more = t->tensor.ahead;
+    const int ahead = i->ahead && steps <= TMM__AHEAD_STEPS && each >= (int)TMM__AHEAD_TILES &&
+                      100.0 * tiles >= (int)TMM__AHEAD_FULL * each * resident;
     plan->blocks = tmm__plan_whole(s, d, ahead ? resident : INT_MAX);
     plan->time = HUGE_VAL, plan->cut = TMM__PLAN_WHOLE, plan->slices = 1;
     /* Of a triangle, the tiles after those that begin together may be alone; costs of other products

@@ -20,12 +20,12 @@ enum { TMM__TENSOR_PITCH = 40 }; /* of 32 columns of C in shared memory: no bank
 #define TMM__TENSOR_DOWN   (TMM__TENSOR_LIST(TMM__VALUE_2) 0)
 #define TMM__TENSOR_WIDTH  (TMM__TENSOR_LIST(TMM__VALUE_3) 0)
 #define TMM__TENSOR_BLOCKS (TMM__TENSOR_LIST(TMM__VALUE_4) 0)
-/* The ones that can begin the copies of their next tile before they store: see KERNEL TENSOR. Small tiles do
-   from so many of each block on, so full in percent, and for steps of 16 k up to so many. */
+/* The one that can begin the copies of its next tile before it stores: see KERNEL TENSOR. From so
+   many tiles of each block on, so full in percent, and for steps of 16 k up to so many. */
 #ifdef TMM_WITH_EPILOGUE /* takes its registers */
 #define TMM__TENSOR_BEGINS(down, width) 0
 #else
-#define TMM__TENSOR_BEGINS(down, width) ((down) == 4 || ((down) == 2 && (width) == 2))
+#define TMM__TENSOR_BEGINS(down, width) ((down) == 2 && (width) == 2)
 #endif
 #define TMM__TENSOR_AHEAD TMM__TENSOR_BEGINS(TMM__TENSOR_DOWN, TMM__TENSOR_WIDTH)
 enum { TMM__AHEAD_TILES = 4, TMM__AHEAD_FULL = 93, TMM__AHEAD_STEPS = 16 };

@@ -257,11 +257,9 @@ TMM__DEVICE void tmm__tensor_store_tile(const tmm__schedule *s, int tile, bool t
     long long row = first_row, col = first_col;
 #if TMM__TENSOR_AHEAD
     TMM__HIDE_POINTER(C); /* or it stays in registers through the loop before */
-    const int triangle = TMM__TRIANGLE(s);
-    if ((int)gridDim.x < s->tiles_down * s->tiles_across && beta == 0 &&
+    if (s->streamk_tiles == 0 && (int)gridDim.x < s->tiles_down * s->tiles_across && beta == 0 &&
         ((size_t)C | ldc * 8) % 16 == 0 && row + TILE_M <= M && col + TILE_N <= N &&
-        (triangle == 0 ||
-         (triangle == TMM__LOWER ? col + TILE_N <= row + 1 : row + TILE_M <= col + 1))) {
+        TMM__TRIANGLE(s) == 0) {
         row += row0, col += col0;
         tmm__tensor_store_inside(C + row * ldc + col, ldc, row, col, alpha, sum);
         return;

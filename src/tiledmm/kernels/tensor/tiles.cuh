@@ -51,9 +51,8 @@
    next 4 k, or the next 8 lines, differ in some bits of the address, which are xored: along k 32 or
    64, and 1024; along the lines 512 or 1024, and 64.
 
-   A block has one tile; of 128 x 128, if C has more of them than blocks fit, one after the other; of 64 x 64
-   with K up to 256 and many tiles. It then begins the copies of the next one before it stores this one, so
-   that memory is never idle:
+   A block has one tile; with 64 x 64, K up to 256 and many tiles one after the other. It then begins
+   the copies of the next one before it stores this one, so that memory is never idle:
        copies         tile 0    tile 1              tile 2
        multiply                 tile 0    tile 1              tile 2
        store                       |  tile 0           |  tile 1
@@ -177,11 +176,12 @@ TMM__DEVICE void tmm__tensor_copy(char *stage, int pass, int toA, int eightA, co
 }
 
 TMM__DEVICE tmm__xtensor_lane tmm__tensor_find_lane(int thread, bool along_kA, bool along_kB,
-                                                    int stage_A)
+                                                    int warps_across, int stage_A)
 {
-    enum { DEPTH = TMM__TENSOR_DEPTH, ALONG = 64 * TMM__TENSOR_WARPS / DEPTH };
+    enum { DEPTH = TMM__TENSOR_DEPTH, ALONG = 64 * TMM__TENSOR_WARPS / DEPTH, ACROSS = 4 };
     enum { WIDTH = TMM__TENSOR_WIDTH, SQUARE = 16 * DEPTH * 8 };
     const int pair = thread % ALONG * WIDTH, single = thread / ALONG;
+    const int lane = thread % 32, g = lane / 4, t = lane % 4, warp = thread / 32;
     tmm__xtensor_lane at;
     at.kA = along_kA ? thread * WIDTH % DEPTH : single;
     at.kB = along_kB ? thread * WIDTH % DEPTH : single;
@@ -194,19 +194,11 @@ TMM__DEVICE tmm__xtensor_lane tmm__tensor_find_lane(int thread, bool along_kA, b
     at.toB += stage_A;
     at.fourA = along_kA ? 32 : 512, at.fourB = along_kB ? 32 : 512;
     at.eightA = along_kA ? 1024 : 64, at.eightB = along_kB ? 1024 : 64;
+    at.firstA = along_kA ? tmm__xsquare(g, t) : tmm__xsquare(t, g);
+    at.firstB = along_kB ? tmm__xsquare(g, t) : tmm__xsquare(t, g);
+    at.firstA += warp / warps_across * (TMM__TENSOR_DOWN * SQUARE);
+    at.firstB += warp % warps_across * (ACROSS / 2 * SQUARE) + stage_A;
     return at;
-}
-
-/* What else it has to know to multiply. */
-TMM__DEVICE void tmm__tensor_find_first(tmm__xtensor_lane *at, int thread, bool along_kA,
-                                        bool along_kB, int warps_across, int stage_A)
-{
-    enum { ACROSS = 4, SQUARE = 16 * TMM__TENSOR_DEPTH * 8 };
-    const int lane = thread % 32, g = lane / 4, t = lane % 4, warp = thread / 32;
-    at->firstA = along_kA ? tmm__xsquare(g, t) : tmm__xsquare(t, g);
-    at->firstB = along_kB ? tmm__xsquare(g, t) : tmm__xsquare(t, g);
-    at->firstA += warp / warps_across * (TMM__TENSOR_DOWN * SQUARE);
-    at->firstB += warp % warps_across * (ACROSS / 2 * SQUARE) + stage_A;
 }
 
 TMM__DEVICE void tmm__tensor_clear(double (*sum)[4][4])
