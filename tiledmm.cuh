@@ -14024,8 +14024,13 @@ TMM_KERNEL void __launch_bounds__(256) tmm__xgemm_half_align(const tmm__half_cop
 #if defined(TMM__PASS) && TMM__EMIT_TYPE && TMM__HALF_TENSOR
 #ifndef TMM__HALF_ONCE
 /* KERNEL TINY HALF: warps of a block, rows and columns of a warp's tile; the largest leading dimension, so
-   that 32 lines and a multiple of it fit in 32 bits. */
-enum { TMM__HALF_TINY_WARPS = 4, TMM__HALF_TINY_EDGE = 32, TMM__HALF_TINY_LD = 1 << 24 };
+   that 32 lines and a multiple of it fit in 32 bits; the largest K of a product without a batch. */
+enum {
+    TMM__HALF_TINY_WARPS = 4,
+    TMM__HALF_TINY_EDGE = 32,
+    TMM__HALF_TINY_LD = 1 << 24,
+    TMM__HALF_TINY_K = 128
+};
 #endif
 
 /* What a lane loads of an operand, of every 16 k: 4 times 4 neighbours in memory. */
@@ -20508,7 +20513,8 @@ static inline void tmm__xhalf_tiny_plan(const tmm__xproduct *p, tmm__plan *c)
     const long long lda = tmm__xlda(p), ldb = tmm__xldb(p), most = TMM__HALF_TINY_LD;
     const double tiles = ceil((double)p->M / edge) * ceil((double)p->N / edge) * p->batch;
     if ((!whole && p->strideC == 0) || TMM__TRIANGLE(p) || tiles > INT_MAX / 2 ||
-        p->M > INT_MAX - edge || p->N > INT_MAX - edge || lda > most || ldb > most || p->ldc > most)
+        p->M > INT_MAX - edge || p->N > INT_MAX - edge || lda > most || ldb > most ||
+        p->ldc > most || (p->batch == 1 && p->K > (int)TMM__HALF_TINY_K))
         return;
     const double time =
         TMM__PLAN_GUESS((int)TMM__HALF_TINY, TMM__PLAN_WHOLE, 1, tmm__xhalf_tiny_time(p, tiles));

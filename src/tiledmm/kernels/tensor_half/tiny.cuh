@@ -3,8 +3,13 @@
 #if defined(TMM__PASS) && TMM__EMIT_TYPE && TMM__HALF_TENSOR
 #ifndef TMM__HALF_ONCE
 /* KERNEL TINY HALF: warps of a block, rows and columns of a warp's tile; the largest leading dimension, so
-   that 32 lines and a multiple of it fit in 32 bits. */
-enum { TMM__HALF_TINY_WARPS = 4, TMM__HALF_TINY_EDGE = 32, TMM__HALF_TINY_LD = 1 << 24 };
+   that 32 lines and a multiple of it fit in 32 bits; the largest K of a product without a batch. */
+enum {
+    TMM__HALF_TINY_WARPS = 4,
+    TMM__HALF_TINY_EDGE = 32,
+    TMM__HALF_TINY_LD = 1 << 24,
+    TMM__HALF_TINY_K = 128
+};
 #endif
 
 /* What a lane loads of an operand, of every 16 k: 4 times 4 neighbours in memory. */

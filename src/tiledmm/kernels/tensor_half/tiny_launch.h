@@ -51,7 +51,8 @@ static inline void tmm__xhalf_tiny_plan(const tmm__xproduct *p, tmm__plan *c)
     const long long lda = tmm__xlda(p), ldb = tmm__xldb(p), most = TMM__HALF_TINY_LD;
     const double tiles = ceil((double)p->M / edge) * ceil((double)p->N / edge) * p->batch;
     if ((!whole && p->strideC == 0) || TMM__TRIANGLE(p) || tiles > INT_MAX / 2 ||
-        p->M > INT_MAX - edge || p->N > INT_MAX - edge || lda > most || ldb > most || p->ldc > most)
+        p->M > INT_MAX - edge || p->N > INT_MAX - edge || lda > most || ldb > most ||
+        p->ldc > most || (p->batch == 1 && p->K > (int)TMM__HALF_TINY_K))
         return;
     const double time =
         TMM__PLAN_GUESS((int)TMM__HALF_TINY, TMM__PLAN_WHOLE, 1, tmm__xhalf_tiny_time(p, tiles));
