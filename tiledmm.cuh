@@ -3687,7 +3687,6 @@ static inline tmm_status tmm__blame_operand(const tmm__operands *o, tmm_status s
 #define tmm__xsyrk              TMM_FN(syrk)
 #define tmm__xsyrk_batched_with TMM_FN(syrk_batched_with)
 #define tmm__xsyrk_begin        TMM_FN(syrk__begin)
-#define tmm__xsyrk_whole        TMM_FN(syrk__whole)
 #define tmm__xsyrk_choice       TMM_FN(syrk__choice)
 #define tmm__xsyrk_cpu          TMM_FN(syrk_cpu)
 #define tmm__xsyrk_mirror       TMM_FN(syrk_mirror)
@@ -13163,8 +13162,8 @@ static_assert(TMM__HALF_WGMMA_STAGES >= 2 && tmm__half_wgmma_bytes <= 227 * 1024
             TMM__HALF_SUM_OF(cols, 0, 0); \
     } while (0)
 /* KERNEL TENSOR HALF by wgmma. 384 threads: one of the first warpgroup copies by TMA, two warpgroups
-   multiply, 64 rows of the tile each. A stage is 64 k:
-       A, 128 lines    [line][64 k], or two boxes of [64 k][64 lines] if it does not lie along k
+   multiply, 64 rows of the tile each; 512 and three for 192 rows. A stage is 64 k:
+       A, ROWS lines   [line][64 k], or ROWS / 64 boxes of [64 k][64 lines] if it does not lie along k
        B, COLS lines   the same; two boxes of lines, or COLS / 64
    with the swizzle of 128 bytes. Two blocks of a cluster that have the same columns copy half of B each, to
    both; two that have the same rows half of A. Blocks are persistent: each takes tile after tile, in bands of rows
@@ -23970,30 +23969,6 @@ static inline tmm_kernel tmm__xsyrk_choice(tmm_kernel kernel, const tmm__xproduc
     return competes ? by_tiles : kernel;
 }
 
-/* TMM_BOTH: is all of C, as any product, faster than a triangle and KERNEL MIRROR? Only by wgmma, with k divided
-   alike for all tiles: then both halves are equal, since a b is b a and the order of k is the same. */
-static inline int tmm__xsyrk_whole(const tmm__xproduct *p, long long batch)
-{
-#if TMM__HALF_TENSOR
-    const tmm__gpu *gpu = &tmm__current_device()->gpu;
-    const double mirror = gpu->launch + 2.0 * p->N * p->N * batch * sizeof(TMM_OUT) / gpu->memory;
-    tmm__xproduct all = *p;
-    all.triangle = 0;
-    const tmm__plan half = *tmm__xknown_plan(TMM_TENSOR, p, batch);
-    const tmm__plan *whole = tmm__xknown_plan(TMM_TENSOR, &all, batch);
-    /* Of parts of k in clusters by 128 x 128 or more each block adds its own first: of two that is all the same. */
-    const int alike = whole->cut == TMM__PLAN_WHOLE || whole->cut == TMM__PLAN_REDUCE ||
-                      (whole->cut == TMM__PLAN_CLUSTERS && whole->slices == 2);
-    const int thin = whole->instance >= (int)TMM__HALF_THIN_FIRST;
-    return (TMM_SUM)p->beta == 0 && whole->instance >= (int)TMM__HALF_WGMMA_FIRST &&
-           whole->instance != (int)TMM__HALF_TINY && (alike || thin) &&
-           whole->time < half.time + mirror;
-#else
-    (void)p, (void)batch;
-    return 0;
-#endif
-}
-
 /* The checks of all forms, and the product. */
 static inline tmm_status tmm__xsyrk_begin(tmm__operands *o, tmm__xproduct *p, tmm_fill fill,
                                           long long batch)
@@ -24052,8 +24027,6 @@ TMM_API tmm_status tmm__xsyrk_batched_with(tmm_kernel kernel, tmm_fill fill, tmm
     if (!chooses) status = tmm__xtakes(kernel, &p);
     if (status == TMM_OK && N > 0 && batch > 0) {
         if (chooses) kernel = tmm__xsyrk_choice(kernel, &p, batch);
-        if (chooses && fill == TMM_BOTH && kernel == TMM_TENSOR && tmm__xsyrk_whole(&p, batch))
-            p.triangle = 0, fill = TMM_LOWER; /* nothing is to be mirrored */
         status = tmm__xhas_triangles(kernel) ? tmm__xbatch(kernel, &p, batch)
                                              : tmm__xstrips(kernel, &p, batch);
         const tmm__xmatrices all = {C, ldc, strideC};

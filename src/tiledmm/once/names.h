@@ -353,7 +353,6 @@
 #define tmm__xsyrk              TMM_FN(syrk)
 #define tmm__xsyrk_batched_with TMM_FN(syrk_batched_with)
 #define tmm__xsyrk_begin        TMM_FN(syrk__begin)
-#define tmm__xsyrk_whole        TMM_FN(syrk__whole)
 #define tmm__xsyrk_choice       TMM_FN(syrk__choice)
 #define tmm__xsyrk_cpu          TMM_FN(syrk_cpu)
 #define tmm__xsyrk_mirror       TMM_FN(syrk_mirror)

@@ -1,5 +1,5 @@
 /* src/tiledmm/type/syrk.h. tmm_?syrk and its kin: C = alpha op(A) op(A)^T + beta C, half of the work.
-   Uses: kernels/common/, kernels/tensor_half/launch.h, launch/, once/, type/. Used by: callers. */
+   Uses: kernels/common/, launch/, once/, type/. Used by: callers. */
 #if defined(TMM_NAME) && !defined(TMM__PASS) && TMM__HOST && defined(TMM_WITH_SYRK)
 /* Has this kernel a schedule for the tiles of a triangle? */
 static inline int tmm__xhas_triangles(tmm_kernel kernel)
@@ -129,30 +129,6 @@ static inline tmm_kernel tmm__xsyrk_choice(tmm_kernel kernel, const tmm__xproduc
     return competes ? by_tiles : kernel;
 }
 
-/* TMM_BOTH: is all of C, as any product, faster than a triangle and KERNEL MIRROR? Only by wgmma, with k divided
-   alike for all tiles: then both halves are equal, since a b is b a and the order of k is the same. */
-static inline int tmm__xsyrk_whole(const tmm__xproduct *p, long long batch)
-{
-#if TMM__HALF_TENSOR
-    const tmm__gpu *gpu = &tmm__current_device()->gpu;
-    const double mirror = gpu->launch + 2.0 * p->N * p->N * batch * sizeof(TMM_OUT) / gpu->memory;
-    tmm__xproduct all = *p;
-    all.triangle = 0;
-    const tmm__plan half = *tmm__xknown_plan(TMM_TENSOR, p, batch);
-    const tmm__plan *whole = tmm__xknown_plan(TMM_TENSOR, &all, batch);
-    /* Of parts of k in clusters by 128 x 128 or more each block adds its own first: of two that is all the same. */
-    const int alike = whole->cut == TMM__PLAN_WHOLE || whole->cut == TMM__PLAN_REDUCE ||
-                      (whole->cut == TMM__PLAN_CLUSTERS && whole->slices == 2);
-    const int thin = whole->instance >= (int)TMM__HALF_THIN_FIRST;
-    return (TMM_SUM)p->beta == 0 && whole->instance >= (int)TMM__HALF_WGMMA_FIRST &&
-           whole->instance != (int)TMM__HALF_TINY && (alike || thin) &&
-           whole->time < half.time + mirror;
-#else
-    (void)p, (void)batch;
-    return 0;
-#endif
-}
-
 /* The checks of all forms, and the product. */
 static inline tmm_status tmm__xsyrk_begin(tmm__operands *o, tmm__xproduct *p, tmm_fill fill,
                                           long long batch)
@@ -211,8 +187,6 @@ TMM_API tmm_status tmm__xsyrk_batched_with(tmm_kernel kernel, tmm_fill fill, tmm
     if (!chooses) status = tmm__xtakes(kernel, &p);
     if (status == TMM_OK && N > 0 && batch > 0) {
         if (chooses) kernel = tmm__xsyrk_choice(kernel, &p, batch);
-        if (chooses && fill == TMM_BOTH && kernel == TMM_TENSOR && tmm__xsyrk_whole(&p, batch))
-            p.triangle = 0, fill = TMM_LOWER; /* nothing is to be mirrored */
         status = tmm__xhas_triangles(kernel) ? tmm__xbatch(kernel, &p, batch)
                                              : tmm__xstrips(kernel, &p, batch);
         const tmm__xmatrices all = {C, ldc, strideC};

@@ -1,6 +1,6 @@
 /* src/tiledmm/kernels/tensor_half/launch.h. PLAN and LAUNCHER of KERNEL TENSOR HALF.
    Uses: kernels/common/finish.cuh, kernels/tensor_half/, launch/, once/.
-   Used by: thin_launch.h, tiny_launch.h, type/syrk.h. */
+   Used by: thin_launch.h, tiny_launch.h. */
 #if defined(TMM_NAME) && !defined(TMM__PASS) && TMM__HOST && TMM__HALF_TENSOR
 /* An instance of KERNEL TENSOR HALF. */
 typedef struct tmm__xhalf__instance {

@@ -32,8 +32,8 @@ static_assert(TMM__HALF_WGMMA_STAGES >= 2 && tmm__half_wgmma_bytes <= 227 * 1024
             TMM__HALF_SUM_OF(cols, 0, 0); \
     } while (0)
 /* KERNEL TENSOR HALF by wgmma. 384 threads: one of the first warpgroup copies by TMA, two warpgroups
-   multiply, 64 rows of the tile each. A stage is 64 k:
-       A, 128 lines    [line][64 k], or two boxes of [64 k][64 lines] if it does not lie along k
+   multiply, 64 rows of the tile each; 512 and three for 192 rows. A stage is 64 k:
+       A, ROWS lines   [line][64 k], or ROWS / 64 boxes of [64 k][64 lines] if it does not lie along k
        B, COLS lines   the same; two boxes of lines, or COLS / 64
    with the swizzle of 128 bytes. Two blocks of a cluster that have the same columns copy half of B each, to
    both; two that have the same rows half of A. Blocks are persistent: each takes tile after tile, in bands of rows
