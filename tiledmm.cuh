@@ -250,8 +250,8 @@
      type/api.h declarations of what each type has
      kernels/   KERNEL GLOBAL, KERNEL SHARED, KERNEL REGISTER (each can be cut out and used alone),
                 KERNEL PIPELINED, KERNEL SMALL, KERNEL SKINNY, KERNEL OUTER, KERNEL DIRECT,
-                KERNEL NARROW, KERNEL TENSOR, KERNEL TENSOR HALF, KERNEL THIN HALF, KERNEL ALIGN,
-                KERNEL TENSOR FLOAT, KERNEL TENSOR INT8, and the PLAN and LAUNCHER of each
+                KERNEL NARROW, KERNEL TENSOR, KERNEL TENSOR HALF, KERNEL THIN HALF, KERNEL TINY HALF,
+                KERNEL ALIGN, KERNEL TENSOR FLOAT, KERNEL TENSOR INT8, and the PLAN and LAUNCHER of each
                 The sizes of tiles are in lists of instances: search for _LIST(_)
      type/      CHOICE of TMM_AUTO, calls on the device, HOST LAYER, CPU REFERENCE
      READY-MADE, licence */
@@ -13091,8 +13091,7 @@ TMM__DEVICE void tmm__xhalf_ask(const TMM_OUT *X, long long ld, const tmm__half_
 }
 
 /* How a tile is stored: by threads, or by TMA, as alpha sum or as more than that; one that the diagonal crosses,
-   without more. TMA leaves out rows
-   beyond M, but of columns beyond N whole 16 bytes alone. */
+   without more. TMA leaves out rows beyond M, but of columns beyond N whole 16 bytes alone. */
 #ifndef TMM__HALF_ONCE
 enum { TMM__HALF_BY_THREADS, TMM__HALF_BY_BOXES, TMM__HALF_MORE, TMM__HALF_DIAGONAL };
 #endif

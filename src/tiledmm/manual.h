@@ -250,8 +250,8 @@
      type/api.h declarations of what each type has
      kernels/   KERNEL GLOBAL, KERNEL SHARED, KERNEL REGISTER (each can be cut out and used alone),
                 KERNEL PIPELINED, KERNEL SMALL, KERNEL SKINNY, KERNEL OUTER, KERNEL DIRECT,
-                KERNEL NARROW, KERNEL TENSOR, KERNEL TENSOR HALF, KERNEL THIN HALF, KERNEL ALIGN,
-                KERNEL TENSOR FLOAT, KERNEL TENSOR INT8, and the PLAN and LAUNCHER of each
+                KERNEL NARROW, KERNEL TENSOR, KERNEL TENSOR HALF, KERNEL THIN HALF, KERNEL TINY HALF,
+                KERNEL ALIGN, KERNEL TENSOR FLOAT, KERNEL TENSOR INT8, and the PLAN and LAUNCHER of each
                 The sizes of tiles are in lists of instances: search for _LIST(_)
      type/      CHOICE of TMM_AUTO, calls on the device, HOST LAYER, CPU REFERENCE
      READY-MADE, licence */
