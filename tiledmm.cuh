@@ -3515,11 +3515,13 @@ static inline tmm_status tmm__blame_operand(const tmm__operands *o, tmm_status s
 #define tmm__xhalf_tiny_plan  TMM_FN(gemm__half_tiny_plan)
 #define tmm__xhalf_tiny_store TMM_FN(gemm__half_tiny_store)
 #define tmm__xhalf_tiny_turn  TMM_FN(gemm__half_tiny_turn)
+#define tmm__xhalf_turned     TMM_FN(gemm__half_turned)
 #define tmm__xhalf__thin      TMM_FN(gemm__half__thin_way)
 #define tmm__xhalf__thins     TMM_FN(gemm__half__thins)
 #define tmm__xhalf_wgmma      TMM_FN(gemm__half_wgmma)
 #define tmm__xhalf_wgmma_plan TMM_FN(gemm__half_wgmma_plan)
 #define tmm__xhalf_wgmma_try  TMM_FN(gemm__half_wgmma_try)
+#define tmm__xhalf_wgmma_ways TMM_FN(gemm__half_wgmma_ways)
 #define tmm__xmap_maker       TMM_FN(gemm__map_maker)
 #define tmm__xhalf_begin      TMM_FN(half_begin)
 #define tmm__xhalf_chunk      TMM_FN(half_chunk)
@@ -3772,6 +3774,7 @@ static inline tmm_status tmm__blame_operand(const tmm__operands *o, tmm_status s
 #define tmm__xhalf_store_parts TMM_FN(half_store_parts)
 #define tmm__xhalf_store_rows  TMM_FN(half_store_rows)
 #define tmm__xhalf_store_boxes TMM_FN(half_store_boxes)
+#define tmm__xhalf_store_cols  TMM_FN(half_store_cols)
 #define tmm__xhalf_to_box      TMM_FN(half_to_box)
 #define tmm__xhalf_box_place   TMM_FN(half_box_place)
 #define tmm__xhalf_add         TMM_FN(half_add)
@@ -12072,6 +12075,7 @@ typedef struct tmm__half_job {
     float *partials;
     int boxed_C;            /* TMA can store C */
     int turned_A, turned_B; /* operands that do not lie along k */
+    int turned_C;           /* rows of the product are columns of C */
     int next_A, next_B;     /* 0: all products of the batch share it, else 1 */
     int rows, width;        /* of a tile */
     int pairs_down, across; /* tiles of clusters */
@@ -12626,6 +12630,50 @@ TMM__DEVICE void tmm__xhalf_store(const tmm__half_job *job, TMM_OUT *C, float *o
         }
     }
 }
+#if TMM__WGMMA
+/* alpha sum to columns of C, 16 rows of a tile: 32 bytes of each column, which are a sector, through the warp's shared
+   memory, 64 columns after 64. Of 8 rows all exist or none; 16 bytes align C. */
+TMM__DEVICE void tmm__xhalf_store_cols(const tmm__half_job *job, TMM_OUT *C, unsigned own,
+                                       const float *sum, const tmm__half_item *at, int warp,
+                                       const int cols)
+{
+    const int lane = threadIdx.x % 32, row = at->row + warp * 16 + lane % 2 * 8;
+    const int end = (int)min(job->N, (long long)at->col + job->width);
+    const float alpha = job->alpha;
+    /* [column][16 rows]; halves of each other four columns are exchanged, so that eight lie in different banks. */
+    const unsigned to = own + (lane / 16 * 8 + lane % 8) * 32 + (lane / 8 + lane / 4) % 2 * 16;
+    const unsigned from = own + lane / 2 * 32 + (lane + lane / 8) % 2 * 16;
+    int col = at->col + lane / 2;
+    C += at->product * job->batchC + col * job->ldc + row;
+#pragma unroll
+    for (int part = 0; part < cols / 64; part++) {
+        if (at->col + part * 64 >= end) continue;
+        __syncwarp();
+#pragma unroll
+        for (int q = 0; q < 4; q++) {
+            float x[8];
+#pragma unroll
+            for (int i = 0; i < 8; i++) x[i] = __fmaf_rn(alpha, sum[part * 32 + q * 8 + i], 0.0f);
+            asm volatile(
+                "stmatrix.sync.aligned.m8n8.x4.trans.shared.b16 [%0], {%1, %2, %3, %4};" ::"r"(
+                    to + q * 512),
+                "r"(tmm__xhalf_two(x[0], x[1])), "r"(tmm__xhalf_two(x[2], x[3])),
+                "r"(tmm__xhalf_two(x[4], x[5])), "r"(tmm__xhalf_two(x[6], x[7]))
+                : "memory");
+        }
+        __syncwarp();
+#pragma unroll
+        for (int q = 0; q < 4; q++, col += 16, C += 16 * job->ldc) {
+            uint4 four;
+            asm volatile("ld.shared.v4.b32 {%0, %1, %2, %3}, [%4];"
+                         : "=r"(four.x), "=r"(four.y), "=r"(four.z), "=r"(four.w)
+                         : "r"(from + q * 512)
+                         : "memory");
+            if (row < job->M && col < end) *(uint4 *)C = four;
+        }
+    }
+}
+#endif
 #endif
 /* src/tiledmm/kernels/tensor_half/wgmma_boxes.cuh. Elements of 16 bits by wgmma: how C is stored by TMA. */
 #if defined(TMM__PASS) && TMM__EMIT_TYPE && TMM__HALF_TENSOR && TMM__WGMMA
@@ -13326,6 +13374,10 @@ TMM_KERNEL void __launch_bounds__(128 + 2 * TMM__HALF_WGMMA_ROWS, 1)
                 TMM__CLUSTER_WAITS(); /* then stages are free for sums */
                 if (!tmm__half_gather(sum, &job, &block, warp, stages, gathered, ROWS / 16, COLS))
                     continue;
+            }
+            if (sizeof(TMM_OUT) == 2 && job.turned_C) {
+                tmm__xhalf_store_cols(&job, C, stages + own, sum, &at, warp, COLS);
+                continue;
             }
             const int way = PLAIN ? (int)TMM__HALF_BY_BOXES : tmm__xhalf_by_boxes(&job, &at, COLS);
             int begin = 0; /* of the columns that threads store */
@@ -19539,6 +19591,44 @@ static inline int tmm__xhalf_apart(const tmm__xproduct *p, int is_B)
     return (copied ? 0 : (int)(tmm__xhalf_ld(p, is_B) % 64)) + (turned ? 64 : 0);
 }
 
+/* 16 bytes align C and its rows. */
+static inline int tmm__xhalf_boxed_C(const tmm__xproduct *p)
+{
+    const unsigned long long size = sizeof(TMM_OUT), ldc = (unsigned long long)p->ldc * size;
+    const unsigned long long next = p->batch > 1 ? (unsigned long long)p->strideC * size : 0;
+    return ((size_t)p->C | ldc | next) % 16 == 0 && (p->batch == 1 || next != 0);
+}
+
+/* Is more asked for than alpha A B? */
+static inline int tmm__xhalf_more(const tmm__xproduct *p)
+{
+    int more = (double)p->beta != 0;
+#ifdef TMM_WITH_EPILOGUE
+    more = more || p->alpha.after.active;
+#endif
+#ifdef TMM_EPILOGUE
+    more = 1;
+#endif
+    return more;
+}
+
+/* Can a tile of 192 rows store C, which TMA does, all of it? C in float has not been measured. */
+static inline int tmm__xhalf_plain(const tmm__xproduct *p)
+{
+    return !tmm__xhalf_more(p) && TMM__TRIANGLE(p) == 0 && tmm__xhalf_boxed_C(p) &&
+           sizeof(TMM_OUT) == 2 && p->N % 8 == 0;
+}
+
+/* C^T = op(B)^T op(A)^T: what lies along the rows of tiles lies along their columns then. */
+static inline tmm__xproduct tmm__xhalf_turned(const tmm__xproduct *p)
+{
+    tmm__xproduct q = *p;
+    q.M = p->N, q.N = p->M;
+    q.A = p->B, q.rsA = p->csB, q.csA = p->rsB, q.strideA = p->strideB;
+    q.B = p->A, q.rsB = p->csA, q.csB = p->rsA, q.strideB = p->strideA;
+    return q;
+}
+
 #ifndef TMM__HALF_ONCE
 /* The part of its boxes of 128 bytes that are in two lines of memory each, of a tile that has so many lines. */
 static inline double tmm__half_apart_part(int apart, int lines)
@@ -19660,7 +19750,8 @@ enum {
     TMM__HALF_COPIED = 4,
     TMM__HALF_WGMMA_FIRST = 8,
     TMM__HALF_TINY = 31,
-    TMM__HALF_THIN_FIRST = 32
+    TMM__HALF_THIN_FIRST = 32,
+    TMM__HALF_TURNED = 64 /* and more by wgmma: C^T is multiplied, and stored as C */
 };
 /* Ways to take an instance by wgmma: its number, blocks of a cluster above each other, columns of a tile, and blocks
    side by side. */
@@ -19741,34 +19832,6 @@ static inline tmm__last_tiles tmm__xhalf_last(const tmm__xproduct *p, int rows, 
     return last;
 }
 
-/* 16 bytes align C and its rows. */
-static inline int tmm__xhalf_boxed_C(const tmm__xproduct *p)
-{
-    const unsigned long long size = sizeof(TMM_OUT), ldc = (unsigned long long)p->ldc * size;
-    const unsigned long long next = p->batch > 1 ? (unsigned long long)p->strideC * size : 0;
-    return ((size_t)p->C | ldc | next) % 16 == 0 && (p->batch == 1 || next != 0);
-}
-
-/* Is more asked for than alpha A B? */
-static inline int tmm__xhalf_more(const tmm__xproduct *p)
-{
-    int more = (double)p->beta != 0;
-#ifdef TMM_WITH_EPILOGUE
-    more = more || p->alpha.after.active;
-#endif
-#ifdef TMM_EPILOGUE
-    more = 1;
-#endif
-    return more;
-}
-
-/* Can a tile of 192 rows store C, which TMA does, all of it? C in float has not been measured. */
-static inline int tmm__xhalf_plain(const tmm__xproduct *p)
-{
-    return !tmm__xhalf_more(p) && TMM__TRIANGLE(p) == 0 && tmm__xhalf_boxed_C(p) &&
-           sizeof(TMM_OUT) == 2 && p->N % 8 == 0;
-}
-
 /* Clusters of so many blocks of an instance that the device has room for. */
 static inline double tmm__xhalf_room(const tmm__xhalf__wgmma *i, int blocks)
 {
@@ -19783,8 +19846,9 @@ static inline void tmm__xhalf_wgmma_try(const tmm__xproduct *p, tmm__plan *c, in
                                         const int *apart, double copies, int rest, int slices,
                                         int parts_of_k)
 {
-    const int n = tmm__half_ways[way][0], down = tmm__half_ways[way][1], last_round = rest > 0;
-    const int cols = tmm__half_ways[way][2], beside = tmm__half_ways[way][3];
+    const int *of_way = tmm__half_ways[way % TMM__HALF_TURNED];
+    const int n = of_way[0], down = of_way[1], last_round = rest > 0;
+    const int cols = of_way[2], beside = of_way[3];
     const int cluster = down * beside * parts_of_k;
     const tmm__device *device = tmm__current_device();
     const tmm__xhalf__wgmma *i = tmm__xhalf_wgmma(n);
@@ -19861,8 +19925,8 @@ static inline void tmm__xhalf_wgmma_try(const tmm__xproduct *p, tmm__plan *c, in
 }
 
 /* The instance by wgmma that should be fastest, if that is below c->time. Operands off 16 bytes are copied
-   first. */
-static inline void tmm__xhalf_wgmma_plan(const tmm__xproduct *p, tmm__plan *c)
+   first. turned: 0, or TMM__HALF_TURNED, and p is turned; then nothing can add parts of C. */
+static inline void tmm__xhalf_wgmma_ways(const tmm__xproduct *p, tmm__plan *c, int turned)
 {
     static const int slices[] = {1, 2, 3, 4, 5, 6, 7, 8, 12, 16, 24, 32};
     const tmm__device *device = tmm__current_device();
@@ -19870,7 +19934,7 @@ static inline void tmm__xhalf_wgmma_plan(const tmm__xproduct *p, tmm__plan *c)
     const double copied = (double)tmm__xhalf_copies(p);
     const double copies = copied > 0 ? tmm__half_align_time(copied) : 0;
     const int apart[2] = {tmm__xhalf_apart(p, 0), tmm__xhalf_apart(p, 1)};
-    const int cuts = (p->allowed & TMM__CUT_K) && device->pools;
+    const int cuts = (p->allowed & TMM__CUT_K) && device->pools && !turned;
     if (copied > 0 && !tmm__xhalf_packs(p)) return;
     for (int way = 0; way < (int)TMM__HALF_WAYS; way++) {
         const int cluster = tmm__half_ways[way][1], beside = tmm__half_ways[way][3];
@@ -19881,7 +19945,8 @@ static inline void tmm__xhalf_wgmma_plan(const tmm__xproduct *p, tmm__plan *c)
            squares, and these in two tiles at most, or in rows of tiles. */
         if (i == NULL || down < cluster ||
             (TMM__TRIANGLE(p) && (cluster != (down > 1 ? 2 : 1) || beside > 1)) ||
-            (plain && !tmm__xhalf_plain(p)) || p->N <= (beside - 1) * tmm__half_ways[way][2])
+            (plain && !turned && !tmm__xhalf_plain(p)) ||
+            p->N <= (beside - 1) * tmm__half_ways[way][2])
             continue;
         const tmm__tiling t =
             tmm__xhalf_tile(p, i->rows * cluster, tmm__half_ways[way][2] * beside);
@@ -19896,10 +19961,10 @@ static inline void tmm__xhalf_wgmma_plan(const tmm__xproduct *p, tmm__plan *c)
         for (int s = 0; s < (int)(sizeof slices / sizeof *slices) && !pairs; s++) {
             if (s > 0 && (!cuts || slices[s] * 4 > steps || plain || stairs)) break;
             if (s == 0 || tiles * slices[s] <= 4 * most)
-                tmm__xhalf_wgmma_try(p, c, way, apart, copies, 0, slices[s], 1);
+                tmm__xhalf_wgmma_try(p, c, way + turned, apart, copies, 0, slices[s], 1);
             if (s > 0 && tiles > most && rest > 0 && p->batch == 1 &&
                 rest * slices[s] <= 4 * most && beside == 1)
-                tmm__xhalf_wgmma_try(p, c, way, apart, copies, rest, slices[s], 1);
+                tmm__xhalf_wgmma_try(p, c, way + turned, apart, copies, rest, slices[s], 1);
         }
         /* Where a side is thin KERNEL THIN HALF is better; parts of a triangle were not tried. */
         const int parts_most =
@@ -19908,8 +19973,16 @@ static inline void tmm__xhalf_wgmma_plan(const tmm__xproduct *p, tmm__plan *c)
                 : (int)fmin(4, steps / 4);
         for (int parts = 2; parts <= parts_most && parts * cluster * beside <= 8; parts++)
             if (tmm__xhalf_room(i, parts * cluster * beside) > 0)
-                tmm__xhalf_wgmma_try(p, c, way, apart, copies, 0, 1, parts);
+                tmm__xhalf_wgmma_try(p, c, way + turned, apart, copies, 0, 1, parts);
     }
+}
+
+static inline void tmm__xhalf_wgmma_plan(const tmm__xproduct *p, tmm__plan *c)
+{
+    tmm__xhalf_wgmma_ways(p, c, 0);
+    if (!tmm__xhalf_plain(p)) return;
+    const tmm__xproduct q = tmm__xhalf_turned(p);
+    tmm__xhalf_wgmma_ways(&q, c, TMM__HALF_TURNED);
 }
 
 /* By mma.sync: takes the tile that should be fastest, and shares out k where few tiles have long sums.
@@ -20061,7 +20134,8 @@ static inline tmm_status tmm__xhalf_copy(tmm__xproduct *p, char **memory, int *m
 static inline tmm_status tmm__xhalf_run_wgmma(const tmm__xproduct *given, const tmm__plan *plan,
                                               int *missing)
 {
-    tmm__xproduct copy = *given, *p = &copy;
+    const int turned_C = plan->instance >= (int)TMM__HALF_TURNED;
+    tmm__xproduct copy = turned_C ? tmm__xhalf_turned(given) : *given, *p = &copy;
     const int turned_A = p->csA != 1, turned_B = p->rsB != 1;
     const long long down = (p->M - 1) / plan->tile_m + 1, across = (p->N - 1) / plan->tile_n + 1;
     char *memory = NULL;
@@ -20069,7 +20143,7 @@ static inline tmm_status tmm__xhalf_run_wgmma(const tmm__xproduct *given, const 
     tmm__half_job job;
     memset(maps, 0, sizeof maps);
     int slices = plan->cut == TMM__PLAN_CLUSTERS ? 1 : plan->slices;
-    const int thin = plan->instance >= (int)TMM__HALF_THIN_FIRST;
+    const int thin = plan->instance >= (int)TMM__HALF_THIN_FIRST && !turned_C;
     if (thin && plan->rest) return tmm__xhalf_thin(p, plan, missing); /* which needs no copies */
     tmm_status status = tmm__xhalf_copy(p, &memory, missing);
     if (*missing) return TMM_OK;
@@ -20078,18 +20152,18 @@ static inline tmm_status tmm__xhalf_run_wgmma(const tmm__xproduct *given, const 
         if (memory != NULL) (void)cudaFreeAsync(memory, p->stream);
         return status;
     }
-    const tmm__xhalf__wgmma *i =
-        tmm__xhalf_wgmma(tmm__half_ways[plan->instance - (int)TMM__HALF_WGMMA_FIRST][0]);
+    const int *way = tmm__half_ways[plan->instance % TMM__HALF_TURNED - TMM__HALF_WGMMA_FIRST];
+    const tmm__xhalf__wgmma *i = tmm__xhalf_wgmma(way[0]);
     memset(&job, 0, sizeof job);
     job.M = p->M, job.N = p->N, job.ldc = p->ldc, job.batchC = p->strideC;
     job.alpha = (float)TMM__FACTOR(p->alpha), job.beta = (float)p->beta;
 #ifdef TMM_WITH_EPILOGUE
     job.after = p->alpha.after;
 #endif
-    job.turned_A = turned_A, job.turned_B = turned_B;
+    job.turned_A = turned_A, job.turned_B = turned_B, job.turned_C = turned_C;
     job.next_A = p->batch > 1 && p->strideA > 0, job.next_B = p->batch > 1 && p->strideB > 0;
     job.down = plan->down, job.rows = plan->tile_m, job.width = plan->tile_n;
-    job.beside = tmm__half_ways[plan->instance - (int)TMM__HALF_WGMMA_FIRST][3];
+    job.beside = way[3];
     job.parts = plan->cut == TMM__PLAN_CLUSTERS ? plan->slices : 1;
     job.pairs_down = (int)((down - 1) / job.down + 1);
     job.across = (int)((across - 1) / job.beside + 1);
@@ -20109,7 +20183,8 @@ static inline tmm_status tmm__xhalf_run_wgmma(const tmm__xproduct *given, const 
                                     !turned_B                       ? plan->tile_n / 2
                                     : TMM__HALF_WGMMA_BY_K(i->cols) ? 32
                                                                     : 64);
-    if (i->rows == 192 && (!tmm__xhalf_plain(p) || !tmm__xhalf_map_C(&maps[2], p))) *missing = 1;
+    if (i->rows == 192 && !turned_C && (!tmm__xhalf_plain(p) || !tmm__xhalf_map_C(&maps[2], p)))
+        *missing = 1;
     tmm__xproduct q = *p;
     tmm__last_tiles last = {job.pairs_down * job.across, 0, p->M, 0, p->N};
     job.band = TMM__TENSOR_BAND;
@@ -20122,7 +20197,8 @@ static inline tmm_status tmm__xhalf_run_wgmma(const tmm__xproduct *given, const 
         job.whole = partials == NULL ? INT_MAX : tiles - last.tiles;
         job.part_row = last.row, job.part_rows = last.rows;
         job.part_col = last.col, job.part_cols = last.cols;
-        job.boxed_C = (partials == NULL || job.whole > 0) && tmm__xhalf_map_C(&maps[2], p);
+        job.boxed_C =
+            !turned_C && (partials == NULL || job.whole > 0) && tmm__xhalf_map_C(&maps[2], p);
         job.items = (int)((tiles + (slices - 1ll) * last.tiles) * p->batch);
         const int cluster = job.down * job.beside * job.parts;
         const long long room = (long long)tmm__xhalf_room(i, cluster);

@@ -68,6 +68,44 @@ static inline int tmm__xhalf_apart(const tmm__xproduct *p, int is_B)
     return (copied ? 0 : (int)(tmm__xhalf_ld(p, is_B) % 64)) + (turned ? 64 : 0);
 }
 
+/* 16 bytes align C and its rows. */
+static inline int tmm__xhalf_boxed_C(const tmm__xproduct *p)
+{
+    const unsigned long long size = sizeof(TMM_OUT), ldc = (unsigned long long)p->ldc * size;
+    const unsigned long long next = p->batch > 1 ? (unsigned long long)p->strideC * size : 0;
+    return ((size_t)p->C | ldc | next) % 16 == 0 && (p->batch == 1 || next != 0);
+}
+
+/* Is more asked for than alpha A B? */
+static inline int tmm__xhalf_more(const tmm__xproduct *p)
+{
+    int more = (double)p->beta != 0;
+#ifdef TMM_WITH_EPILOGUE
+    more = more || p->alpha.after.active;
+#endif
+#ifdef TMM_EPILOGUE
+    more = 1;
+#endif
+    return more;
+}
+
+/* Can a tile of 192 rows store C, which TMA does, all of it? C in float has not been measured. */
+static inline int tmm__xhalf_plain(const tmm__xproduct *p)
+{
+    return !tmm__xhalf_more(p) && TMM__TRIANGLE(p) == 0 && tmm__xhalf_boxed_C(p) &&
+           sizeof(TMM_OUT) == 2 && p->N % 8 == 0;
+}
+
+/* C^T = op(B)^T op(A)^T: what lies along the rows of tiles lies along their columns then. */
+static inline tmm__xproduct tmm__xhalf_turned(const tmm__xproduct *p)
+{
+    tmm__xproduct q = *p;
+    q.M = p->N, q.N = p->M;
+    q.A = p->B, q.rsA = p->csB, q.csA = p->rsB, q.strideA = p->strideB;
+    q.B = p->A, q.rsB = p->csA, q.csB = p->rsA, q.strideB = p->strideA;
+    return q;
+}
+
 #ifndef TMM__HALF_ONCE
 /* The part of its boxes of 128 bytes that are in two lines of memory each, of a tile that has so many lines. */
 static inline double tmm__half_apart_part(int apart, int lines)

@@ -65,7 +65,8 @@ enum {
     TMM__HALF_COPIED = 4,
     TMM__HALF_WGMMA_FIRST = 8,
     TMM__HALF_TINY = 31,
-    TMM__HALF_THIN_FIRST = 32
+    TMM__HALF_THIN_FIRST = 32,
+    TMM__HALF_TURNED = 64 /* and more by wgmma: C^T is multiplied, and stored as C */
 };
 /* Ways to take an instance by wgmma: its number, blocks of a cluster above each other, columns of a tile, and blocks
    side by side. */
@@ -146,34 +147,6 @@ static inline tmm__last_tiles tmm__xhalf_last(const tmm__xproduct *p, int rows, 
     return last;
 }
 
-/* 16 bytes align C and its rows. */
-static inline int tmm__xhalf_boxed_C(const tmm__xproduct *p)
-{
-    const unsigned long long size = sizeof(TMM_OUT), ldc = (unsigned long long)p->ldc * size;
-    const unsigned long long next = p->batch > 1 ? (unsigned long long)p->strideC * size : 0;
-    return ((size_t)p->C | ldc | next) % 16 == 0 && (p->batch == 1 || next != 0);
-}
-
-/* Is more asked for than alpha A B? */
-static inline int tmm__xhalf_more(const tmm__xproduct *p)
-{
-    int more = (double)p->beta != 0;
-#ifdef TMM_WITH_EPILOGUE
-    more = more || p->alpha.after.active;
-#endif
-#ifdef TMM_EPILOGUE
-    more = 1;
-#endif
-    return more;
-}
-
-/* Can a tile of 192 rows store C, which TMA does, all of it? C in float has not been measured. */
-static inline int tmm__xhalf_plain(const tmm__xproduct *p)
-{
-    return !tmm__xhalf_more(p) && TMM__TRIANGLE(p) == 0 && tmm__xhalf_boxed_C(p) &&
-           sizeof(TMM_OUT) == 2 && p->N % 8 == 0;
-}
-
 /* Clusters of so many blocks of an instance that the device has room for. */
 static inline double tmm__xhalf_room(const tmm__xhalf__wgmma *i, int blocks)
 {
@@ -188,8 +161,9 @@ static inline void tmm__xhalf_wgmma_try(const tmm__xproduct *p, tmm__plan *c, in
                                         const int *apart, double copies, int rest, int slices,
                                         int parts_of_k)
 {
-    const int n = tmm__half_ways[way][0], down = tmm__half_ways[way][1], last_round = rest > 0;
-    const int cols = tmm__half_ways[way][2], beside = tmm__half_ways[way][3];
+    const int *of_way = tmm__half_ways[way % TMM__HALF_TURNED];
+    const int n = of_way[0], down = of_way[1], last_round = rest > 0;
+    const int cols = of_way[2], beside = of_way[3];
     const int cluster = down * beside * parts_of_k;
     const tmm__device *device = tmm__current_device();
     const tmm__xhalf__wgmma *i = tmm__xhalf_wgmma(n);
@@ -266,8 +240,8 @@ static inline void tmm__xhalf_wgmma_try(const tmm__xproduct *p, tmm__plan *c, in
 }
 
 /* The instance by wgmma that should be fastest, if that is below c->time. Operands off 16 bytes are copied
-   first. */
-static inline void tmm__xhalf_wgmma_plan(const tmm__xproduct *p, tmm__plan *c)
+   first. turned: 0, or TMM__HALF_TURNED, and p is turned; then nothing can add parts of C. */
+static inline void tmm__xhalf_wgmma_ways(const tmm__xproduct *p, tmm__plan *c, int turned)
 {
     static const int slices[] = {1, 2, 3, 4, 5, 6, 7, 8, 12, 16, 24, 32};
     const tmm__device *device = tmm__current_device();
@@ -275,7 +249,7 @@ static inline void tmm__xhalf_wgmma_plan(const tmm__xproduct *p, tmm__plan *c)
     const double copied = (double)tmm__xhalf_copies(p);
     const double copies = copied > 0 ? tmm__half_align_time(copied) : 0;
     const int apart[2] = {tmm__xhalf_apart(p, 0), tmm__xhalf_apart(p, 1)};
-    const int cuts = (p->allowed & TMM__CUT_K) && device->pools;
+    const int cuts = (p->allowed & TMM__CUT_K) && device->pools && !turned;
     if (copied > 0 && !tmm__xhalf_packs(p)) return;
     for (int way = 0; way < (int)TMM__HALF_WAYS; way++) {
         const int cluster = tmm__half_ways[way][1], beside = tmm__half_ways[way][3];
@@ -286,7 +260,8 @@ static inline void tmm__xhalf_wgmma_plan(const tmm__xproduct *p, tmm__plan *c)
            squares, and these in two tiles at most, or in rows of tiles. */
         if (i == NULL || down < cluster ||
             (TMM__TRIANGLE(p) && (cluster != (down > 1 ? 2 : 1) || beside > 1)) ||
-            (plain && !tmm__xhalf_plain(p)) || p->N <= (beside - 1) * tmm__half_ways[way][2])
+            (plain && !turned && !tmm__xhalf_plain(p)) ||
+            p->N <= (beside - 1) * tmm__half_ways[way][2])
             continue;
         const tmm__tiling t =
             tmm__xhalf_tile(p, i->rows * cluster, tmm__half_ways[way][2] * beside);
@@ -301,10 +276,10 @@ static inline void tmm__xhalf_wgmma_plan(const tmm__xproduct *p, tmm__plan *c)
         for (int s = 0; s < (int)(sizeof slices / sizeof *slices) && !pairs; s++) {
             if (s > 0 && (!cuts || slices[s] * 4 > steps || plain || stairs)) break;
             if (s == 0 || tiles * slices[s] <= 4 * most)
-                tmm__xhalf_wgmma_try(p, c, way, apart, copies, 0, slices[s], 1);
+                tmm__xhalf_wgmma_try(p, c, way + turned, apart, copies, 0, slices[s], 1);
             if (s > 0 && tiles > most && rest > 0 && p->batch == 1 &&
                 rest * slices[s] <= 4 * most && beside == 1)
-                tmm__xhalf_wgmma_try(p, c, way, apart, copies, rest, slices[s], 1);
+                tmm__xhalf_wgmma_try(p, c, way + turned, apart, copies, rest, slices[s], 1);
         }
         /* Where a side is thin KERNEL THIN HALF is better; parts of a triangle were not tried. */
         const int parts_most =
@@ -313,8 +288,16 @@ static inline void tmm__xhalf_wgmma_plan(const tmm__xproduct *p, tmm__plan *c)
                 : (int)fmin(4, steps / 4);
         for (int parts = 2; parts <= parts_most && parts * cluster * beside <= 8; parts++)
             if (tmm__xhalf_room(i, parts * cluster * beside) > 0)
-                tmm__xhalf_wgmma_try(p, c, way, apart, copies, 0, 1, parts);
+                tmm__xhalf_wgmma_try(p, c, way + turned, apart, copies, 0, 1, parts);
     }
+}
+
+static inline void tmm__xhalf_wgmma_plan(const tmm__xproduct *p, tmm__plan *c)
+{
+    tmm__xhalf_wgmma_ways(p, c, 0);
+    if (!tmm__xhalf_plain(p)) return;
+    const tmm__xproduct q = tmm__xhalf_turned(p);
+    tmm__xhalf_wgmma_ways(&q, c, TMM__HALF_TURNED);
 }
 
 /* By mma.sync: takes the tile that should be fastest, and shares out k where few tiles have long sums.
@@ -466,7 +449,8 @@ static inline tmm_status tmm__xhalf_copy(tmm__xproduct *p, char **memory, int *m
 static inline tmm_status tmm__xhalf_run_wgmma(const tmm__xproduct *given, const tmm__plan *plan,
                                               int *missing)
 {
-    tmm__xproduct copy = *given, *p = &copy;
+    const int turned_C = plan->instance >= (int)TMM__HALF_TURNED;
+    tmm__xproduct copy = turned_C ? tmm__xhalf_turned(given) : *given, *p = &copy;
     const int turned_A = p->csA != 1, turned_B = p->rsB != 1;
     const long long down = (p->M - 1) / plan->tile_m + 1, across = (p->N - 1) / plan->tile_n + 1;
     char *memory = NULL;
@@ -474,7 +458,7 @@ static inline tmm_status tmm__xhalf_run_wgmma(const tmm__xproduct *given, const 
     tmm__half_job job;
     memset(maps, 0, sizeof maps);
     int slices = plan->cut == TMM__PLAN_CLUSTERS ? 1 : plan->slices;
-    const int thin = plan->instance >= (int)TMM__HALF_THIN_FIRST;
+    const int thin = plan->instance >= (int)TMM__HALF_THIN_FIRST && !turned_C;
     if (thin && plan->rest) return tmm__xhalf_thin(p, plan, missing); /* which needs no copies */
     tmm_status status = tmm__xhalf_copy(p, &memory, missing);
     if (*missing) return TMM_OK;
@@ -483,18 +467,18 @@ static inline tmm_status tmm__xhalf_run_wgmma(const tmm__xproduct *given, const 
         if (memory != NULL) (void)cudaFreeAsync(memory, p->stream);
         return status;
     }
-    const tmm__xhalf__wgmma *i =
-        tmm__xhalf_wgmma(tmm__half_ways[plan->instance - (int)TMM__HALF_WGMMA_FIRST][0]);
+    const int *way = tmm__half_ways[plan->instance % TMM__HALF_TURNED - TMM__HALF_WGMMA_FIRST];
+    const tmm__xhalf__wgmma *i = tmm__xhalf_wgmma(way[0]);
     memset(&job, 0, sizeof job);
     job.M = p->M, job.N = p->N, job.ldc = p->ldc, job.batchC = p->strideC;
     job.alpha = (float)TMM__FACTOR(p->alpha), job.beta = (float)p->beta;
 #ifdef TMM_WITH_EPILOGUE
     job.after = p->alpha.after;
 #endif
-    job.turned_A = turned_A, job.turned_B = turned_B;
+    job.turned_A = turned_A, job.turned_B = turned_B, job.turned_C = turned_C;
     job.next_A = p->batch > 1 && p->strideA > 0, job.next_B = p->batch > 1 && p->strideB > 0;
     job.down = plan->down, job.rows = plan->tile_m, job.width = plan->tile_n;
-    job.beside = tmm__half_ways[plan->instance - (int)TMM__HALF_WGMMA_FIRST][3];
+    job.beside = way[3];
     job.parts = plan->cut == TMM__PLAN_CLUSTERS ? plan->slices : 1;
     job.pairs_down = (int)((down - 1) / job.down + 1);
     job.across = (int)((across - 1) / job.beside + 1);
@@ -514,7 +498,8 @@ static inline tmm_status tmm__xhalf_run_wgmma(const tmm__xproduct *given, const 
                                     !turned_B                       ? plan->tile_n / 2
                                     : TMM__HALF_WGMMA_BY_K(i->cols) ? 32
                                                                     : 64);
-    if (i->rows == 192 && (!tmm__xhalf_plain(p) || !tmm__xhalf_map_C(&maps[2], p))) *missing = 1;
+    if (i->rows == 192 && !turned_C && (!tmm__xhalf_plain(p) || !tmm__xhalf_map_C(&maps[2], p)))
+        *missing = 1;
     tmm__xproduct q = *p;
     tmm__last_tiles last = {job.pairs_down * job.across, 0, p->M, 0, p->N};
     job.band = TMM__TENSOR_BAND;
@@ -527,7 +512,8 @@ static inline tmm_status tmm__xhalf_run_wgmma(const tmm__xproduct *given, const 
         job.whole = partials == NULL ? INT_MAX : tiles - last.tiles;
         job.part_row = last.row, job.part_rows = last.rows;
         job.part_col = last.col, job.part_cols = last.cols;
-        job.boxed_C = (partials == NULL || job.whole > 0) && tmm__xhalf_map_C(&maps[2], p);
+        job.boxed_C =
+            !turned_C && (partials == NULL || job.whole > 0) && tmm__xhalf_map_C(&maps[2], p);
         job.items = (int)((tiles + (slices - 1ll) * last.tiles) * p->batch);
         const int cluster = job.down * job.beside * job.parts;
         const long long room = (long long)tmm__xhalf_room(i, cluster);

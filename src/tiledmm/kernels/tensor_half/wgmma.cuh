@@ -44,6 +44,7 @@ typedef struct tmm__half_job {
     float *partials;
     int boxed_C;            /* TMA can store C */
     int turned_A, turned_B; /* operands that do not lie along k */
+    int turned_C;           /* rows of the product are columns of C */
     int next_A, next_B;     /* 0: all products of the batch share it, else 1 */
     int rows, width;        /* of a tile */
     int pairs_down, across; /* tiles of clusters */

@@ -198,6 +198,10 @@ TMM_KERNEL void __launch_bounds__(128 + 2 * TMM__HALF_WGMMA_ROWS, 1)
                 if (!tmm__half_gather(sum, &job, &block, warp, stages, gathered, ROWS / 16, COLS))
                     continue;
             }
+            if (sizeof(TMM_OUT) == 2 && job.turned_C) {
+                tmm__xhalf_store_cols(&job, C, stages + own, sum, &at, warp, COLS);
+                continue;
+            }
             const int way = PLAIN ? (int)TMM__HALF_BY_BOXES : tmm__xhalf_by_boxes(&job, &at, COLS);
             int begin = 0; /* of the columns that threads store */
             if (way == TMM__HALF_MORE) {

@@ -221,4 +221,48 @@ TMM__DEVICE void tmm__xhalf_store(const tmm__half_job *job, TMM_OUT *C, float *o
         }
     }
 }
+#if TMM__WGMMA
+/* alpha sum to columns of C, 16 rows of a tile: 32 bytes of each column, which are a sector, through the warp's shared
+   memory, 64 columns after 64. Of 8 rows all exist or none; 16 bytes align C. */
+TMM__DEVICE void tmm__xhalf_store_cols(const tmm__half_job *job, TMM_OUT *C, unsigned own,
+                                       const float *sum, const tmm__half_item *at, int warp,
+                                       const int cols)
+{
+    const int lane = threadIdx.x % 32, row = at->row + warp * 16 + lane % 2 * 8;
+    const int end = (int)min(job->N, (long long)at->col + job->width);
+    const float alpha = job->alpha;
+    /* [column][16 rows]; halves of each other four columns are exchanged, so that eight lie in different banks. */
+    const unsigned to = own + (lane / 16 * 8 + lane % 8) * 32 + (lane / 8 + lane / 4) % 2 * 16;
+    const unsigned from = own + lane / 2 * 32 + (lane + lane / 8) % 2 * 16;
+    int col = at->col + lane / 2;
+    C += at->product * job->batchC + col * job->ldc + row;
+#pragma unroll
+    for (int part = 0; part < cols / 64; part++) {
+        if (at->col + part * 64 >= end) continue;
+        __syncwarp();
+#pragma unroll
+        for (int q = 0; q < 4; q++) {
+            float x[8];
+#pragma unroll
+            for (int i = 0; i < 8; i++) x[i] = __fmaf_rn(alpha, sum[part * 32 + q * 8 + i], 0.0f);
+            asm volatile(
+                "stmatrix.sync.aligned.m8n8.x4.trans.shared.b16 [%0], {%1, %2, %3, %4};" ::"r"(
+                    to + q * 512),
+                "r"(tmm__xhalf_two(x[0], x[1])), "r"(tmm__xhalf_two(x[2], x[3])),
+                "r"(tmm__xhalf_two(x[4], x[5])), "r"(tmm__xhalf_two(x[6], x[7]))
+                : "memory");
+        }
+        __syncwarp();
+#pragma unroll
+        for (int q = 0; q < 4; q++, col += 16, C += 16 * job->ldc) {
+            uint4 four;
+            asm volatile("ld.shared.v4.b32 {%0, %1, %2, %3}, [%4];"
+                         : "=r"(four.x), "=r"(four.y), "=r"(four.z), "=r"(four.w)
+                         : "r"(from + q * 512)
+                         : "memory");
+            if (row < job->M && col < end) *(uint4 *)C = four;
+        }
+    }
+}
+#endif
 #endif
