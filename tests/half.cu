@@ -521,13 +521,14 @@ static void TEST(_wgmma)(int count)
     for (int n = 0; n < count; n++) {
         const int way = n % TMM__HALF_WAYS, alone = tmm__half_ways[way][1] == 1;
         const int rows = TMM(gemm__half_wgmma)(tmm__half_ways[way][0])->rows;
-        const int cols = tmm__half_ways[way][2], plain = rows == 192; /* no beta, whole, aligned */
-        if (plain && sizeof(OUT) == 4) continue;                      /* for C of 16 bits alone */
+        const int cols = tmm__half_ways[way][2], turned = sizeof(OUT) == 2 && n % 3 == 2;
+        const int plain = rows == 192 || turned; /* no beta, whole, aligned */
+        if (plain && sizeof(OUT) == 4) continue; /* for C of 16 bits alone */
         asked++;
-        wants_instance = TMM__HALF_WGMMA_FIRST + way;
-        /* Clusters that share A, too, have whole tiles or parts of k. */
+        wants_instance = TMM__HALF_WGMMA_FIRST + way + turned * TMM__HALF_TURNED;
+        /* Clusters that share A, too, and those that store C turned, have whole tiles or parts of k. */
         const int side = tmm__half_ways[way][3], turn = n / TMM__HALF_WAYS + way;
-        wants_cut = cuts[plain ? 0 : side > 1 ? turn % 2 * 3 : turn % 4];
+        wants_cut = cuts[rows == 192 ? 0 : side > 1 || turned ? turn % 2 * 3 : turn % 4];
         wants_slices = wants_cut == TMM__PLAN_WHOLE                  ? 1
                        : wants_cut == TMM__PLAN_CLUSTERS && side > 1 ? 2
                                                                      : 2 + (int)random_below(3);
@@ -537,8 +538,8 @@ static void TEST(_wgmma)(int count)
             wants_cut == TMM__PLAN_CLUSTERS ? 64 : 0; /* no parts of k for such sides */
         const int odd = random_below(4) == 0 && !plain ? 1 + (int)random_below(2) : 0;
         const int clusters = alone ? 6 : 3; /* of one block, or two */
-        const long long M = alone ? random_below(2) * 2 * rows + 1 + thin + random_below(rows)
-                                  : rows + 1 + random_below(last ? 200 : 500);
+        long long M = alone ? random_below(2) * 2 * rows + 1 + thin + random_below(rows)
+                            : rows + 1 + random_below(last ? 200 : 500);
         const long long down = (M - 1) / (alone ? rows : 2 * rows) + 1;
         const long long K =
             wants_slices == 1 ? 1 + random_below(400) : 256 * wants_slices + random_below(100);
@@ -553,7 +554,12 @@ static void TEST(_wgmma)(int count)
         while (last && (down * ((N + cols - 1) / cols) < clusters ||
                         down * ((N + cols - 1) / cols) % clusters == 0))
             N += cols;
-        if (plain) N = (N + 7) / 8 * 8;
+        if (turned) {
+            const long long swapped = (M + 7) / 8 * 8;
+            M = N, N = swapped;
+        } else if (plain) {
+            N = (N + 7) / 8 * 8;
+        }
         const int adds = (int)random_below(plain ? 1 : 2), ops = (int)random_below(4);
         double worst;
         tmm_status status;
