@@ -12631,46 +12631,65 @@ TMM__DEVICE void tmm__xhalf_store(const tmm__half_job *job, TMM_OUT *C, float *o
     }
 }
 #if TMM__WGMMA
-/* alpha sum to columns of C, 16 rows of a tile: 32 bytes of each column, which are a sector, through the warp's shared
-   memory, 64 columns after 64. Of 8 rows all exist or none; 16 bytes align C. */
+/* alpha sum to columns of C. A warpgroup has 64 rows of a tile: of a column, a line of 128 bytes. The sums of some
+   columns go through its shared memory, so that lines are whole: by sectors of 16 rows, a warp each, 2304 took 8 us
+   longer. These are left where a warpgroup's rows are stored by several blocks. Of 8 rows all exist or none; 16 bytes
+   align C. */
 TMM__DEVICE void tmm__xhalf_store_cols(const tmm__half_job *job, TMM_OUT *C, unsigned own,
                                        const float *sum, const tmm__half_item *at, int warp,
-                                       const int cols)
+                                       const int cols, const bool plain)
 {
-    const int lane = threadIdx.x % 32, row = at->row + warp * 16 + lane % 2 * 8;
+    const int part_cols = plain ? 32 : 64; /* there is room for twice as many */
+    const bool lines = plain || job->parts <= 2;
+    const int lane = threadIdx.x % 32, of_group = warp % 4, chunks = lines ? 8 : 2;
+    const int first = lines ? of_group * part_cols / 4 + lane / 8 : lane / 2, ahead = 32 / chunks;
+    const int row = at->row + (lines ? warp / 4 * 64 : warp * 16) + lane % chunks * 8;
     const int end = (int)min(job->N, (long long)at->col + job->width);
     const float alpha = job->alpha;
-    /* [column][16 rows]; halves of each other four columns are exchanged, so that eight lie in different banks. */
-    const unsigned to = own + (lane / 16 * 8 + lane % 8) * 32 + (lane / 8 + lane / 4) % 2 * 16;
-    const unsigned from = own + lane / 2 * 32 + (lane + lane / 8) % 2 * 16;
-    int col = at->col + lane / 2;
+    /* [column][16 bytes], of which those of columns nearby are exchanged, so that eight lie in different banks. */
+    const int to_col = lane / 16 * 8 + lane % 8, to_chunk = lane / 8 % 2;
+    if (lines) own -= of_group * TMM__HALF_WGMMA_STORE(plain ? 192 : 128);
+    const unsigned to =
+        own + to_col * 16 * chunks +
+        (lines ? of_group * 2 + to_chunk ^ to_col % 8 : to_chunk ^ to_col / 4 % 2) * 16;
+    const unsigned from =
+        own + first * 16 * chunks + (lines ? lane % 8 ^ first % 8 : lane % 2 ^ first / 4 % 2) * 16;
+    const unsigned flip = lines ? 64 : 0; /* four columns further on */
+    int col = at->col + first;
     C += at->product * job->batchC + col * job->ldc + row;
+    if (lines) asm volatile("bar.sync %0, 128;" ::"r"(2 + warp / 4) : "memory");
 #pragma unroll
-    for (int part = 0; part < cols / 64; part++) {
-        if (at->col + part * 64 >= end) continue;
-        __syncwarp();
+    for (int part = 0; part < cols / part_cols; part++) {
+        const unsigned half = part % 2 * part_cols * 16 * chunks;
+        if (at->col + part * part_cols >= end) continue;
 #pragma unroll
-        for (int q = 0; q < 4; q++) {
+        for (int q = 0; q < part_cols / 16; q++) {
+            const float *s = &sum[part * part_cols / 2 + q * 8];
             float x[8];
 #pragma unroll
-            for (int i = 0; i < 8; i++) x[i] = __fmaf_rn(alpha, sum[part * 32 + q * 8 + i], 0.0f);
+            for (int i = 0; i < 8; i++) x[i] = __fmaf_rn(alpha, s[i], 0.0f);
             asm volatile(
                 "stmatrix.sync.aligned.m8n8.x4.trans.shared.b16 [%0], {%1, %2, %3, %4};" ::"r"(
-                    to + q * 512),
+                    to + half + q * 256 * chunks),
                 "r"(tmm__xhalf_two(x[0], x[1])), "r"(tmm__xhalf_two(x[2], x[3])),
                 "r"(tmm__xhalf_two(x[4], x[5])), "r"(tmm__xhalf_two(x[6], x[7]))
                 : "memory");
         }
-        __syncwarp();
+        if (lines)
+            asm volatile("bar.sync %0, 128;" ::"r"(2 + warp / 4) : "memory");
+        else
+            __syncwarp();
 #pragma unroll
-        for (int q = 0; q < 4; q++, col += 16, C += 16 * job->ldc) {
+        for (int q = 0; q < part_cols / 16; q++) {
+            const int c = col + q * ahead;
             uint4 four;
             asm volatile("ld.shared.v4.b32 {%0, %1, %2, %3}, [%4];"
                          : "=r"(four.x), "=r"(four.y), "=r"(four.z), "=r"(four.w)
-                         : "r"(from + q * 512)
+                         : "r"((from ^ q % 2 * flip) + half + q * 512)
                          : "memory");
-            if (row < job->M && col < end) *(uint4 *)C = four;
+            if (row < job->M && c < end) *(uint4 *)(C + q * ahead * job->ldc) = four;
         }
+        col += part_cols, C += part_cols * job->ldc;
     }
 }
 #endif
@@ -13376,7 +13395,7 @@ TMM_KERNEL void __launch_bounds__(128 + 2 * TMM__HALF_WGMMA_ROWS, 1)
                     continue;
             }
             if (sizeof(TMM_OUT) == 2 && job.turned_C) {
-                tmm__xhalf_store_cols(&job, C, stages + own, sum, &at, warp, COLS);
+                tmm__xhalf_store_cols(&job, C, stages + own, sum, &at, warp, COLS, PLAIN);
                 continue;
             }
             const int way = PLAIN ? (int)TMM__HALF_BY_BOXES : tmm__xhalf_by_boxes(&job, &at, COLS);

@@ -199,7 +199,7 @@ TMM_KERNEL void __launch_bounds__(128 + 2 * TMM__HALF_WGMMA_ROWS, 1)
                     continue;
             }
             if (sizeof(TMM_OUT) == 2 && job.turned_C) {
-                tmm__xhalf_store_cols(&job, C, stages + own, sum, &at, warp, COLS);
+                tmm__xhalf_store_cols(&job, C, stages + own, sum, &at, warp, COLS, PLAIN);
                 continue;
             }
             const int way = PLAIN ? (int)TMM__HALF_BY_BOXES : tmm__xhalf_by_boxes(&job, &at, COLS);
