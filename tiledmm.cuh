@@ -3996,7 +3996,8 @@ typedef struct tmm__plan {
     const void *kernel; /* the instance that is launched */
     double time;        /* nanoseconds that it should take */
     int cut, slices; /* how the k of a tile are divided, TMM__PLAN_WHOLE and so on, in how many */
-    int tile_m, tile_n; /* of C, for each block; of a warp in SMALL; of an element in DIRECT */
+    int tile_m,
+        tile_n; /* of C, or C^T, for each block; of a warp in SMALL; of an element in DIRECT */
     long long blocks;   /* of a product and slice; OUTER: along N; THIN HALF: clusters for k */
     int threads, bytes; /* of a block: its shared memory, at most, where stages are fewer */
     int modeA, modeB;   /* PIPELINED, TENSOR: how operands are copied, TMM__ALONG_K and so on */
@@ -19631,7 +19632,8 @@ static inline int tmm__xhalf_more(const tmm__xproduct *p)
     return more;
 }
 
-/* Can a tile of 192 rows store C, which TMA does, all of it? C in float has not been measured. */
+/* Can TMA store C, all of it, as tiles of 192 rows do, or 16 bytes of each column of C^T? C in float has not been
+   measured. */
 static inline int tmm__xhalf_plain(const tmm__xproduct *p)
 {
     return !tmm__xhalf_more(p) && TMM__TRIANGLE(p) == 0 && tmm__xhalf_boxed_C(p) &&
@@ -19774,11 +19776,12 @@ enum {
 };
 /* Ways to take an instance by wgmma: its number, blocks of a cluster above each other, columns of a tile, and blocks
    side by side. */
-enum { TMM__HALF_WAYS = 16 };
+enum { TMM__HALF_WAYS = 19 };
 static const int tmm__half_ways[TMM__HALF_WAYS][4] = {
-    {0, 2, 256, 1}, {1, 2, 128, 1}, {2, 2, 192, 1}, {0, 1, 256, 1}, {1, 1, 128, 1}, {2, 1, 192, 1},
-    {4, 2, 224, 1}, {0, 2, 224, 1}, {2, 2, 160, 1}, {4, 1, 224, 1}, {0, 1, 224, 1}, {2, 1, 160, 1},
-    {3, 2, 192, 1}, {3, 1, 192, 1}, {1, 2, 128, 2}, {2, 2, 192, 2}};
+    {0, 2, 256, 1}, {1, 2, 128, 1}, {2, 2, 192, 1}, {0, 1, 256, 1}, {1, 1, 128, 1},
+    {2, 1, 192, 1}, {4, 2, 224, 1}, {0, 2, 224, 1}, {2, 2, 160, 1}, {4, 1, 224, 1},
+    {0, 1, 224, 1}, {2, 1, 160, 1}, {3, 2, 192, 1}, {3, 1, 192, 1}, {1, 2, 128, 2},
+    {2, 2, 192, 2}, {1, 1, 128, 2}, {2, 1, 192, 2}, {2, 1, 160, 2}};
 #endif
 /* See thin_launch.h. */
 static inline void tmm__xhalf_thin_plan(const tmm__xproduct *p, tmm__plan *c);
@@ -19975,7 +19978,7 @@ static inline void tmm__xhalf_wgmma_ways(const tmm__xproduct *p, tmm__plan *c, i
         if (tiles > INT_MAX / 2 - 65536 || tiles == 0 || most < 1) continue;
         const int rest = (int)fmod(tiles, most);
         /* Single blocks where two fit: in parts of k alone. */
-        const int pairs = cluster == 1 && down > 1 && fmod(down, 2) == 0;
+        const int pairs = cluster * beside == 1 && down > 1 && fmod(down, 2) == 0;
         const int stairs = TMM__TRIANGLE(p) && t.squares == 0;
         for (int s = 0; s < (int)(sizeof slices / sizeof *slices) && !pairs; s++) {
             if (s > 0 && (!cuts || slices[s] * 4 > steps || plain || stairs)) break;

@@ -17,7 +17,8 @@ typedef struct tmm__plan {
     const void *kernel; /* the instance that is launched */
     double time;        /* nanoseconds that it should take */
     int cut, slices; /* how the k of a tile are divided, TMM__PLAN_WHOLE and so on, in how many */
-    int tile_m, tile_n; /* of C, for each block; of a warp in SMALL; of an element in DIRECT */
+    int tile_m,
+        tile_n; /* of C, or C^T, for each block; of a warp in SMALL; of an element in DIRECT */
     long long blocks;   /* of a product and slice; OUTER: along N; THIN HALF: clusters for k */
     int threads, bytes; /* of a block: its shared memory, at most, where stages are fewer */
     int modeA, modeB;   /* PIPELINED, TENSOR: how operands are copied, TMM__ALONG_K and so on */

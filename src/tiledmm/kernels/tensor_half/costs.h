@@ -1,6 +1,6 @@
 /* src/tiledmm/kernels/tensor_half/costs.h. COSTS of elements of 16 bits: what operands are copied, and what plans
    have in common.
-   Uses: align.cuh, launch/product.h, once/. Used by: launch.h, thin_launch.h. */
+   Uses: align.cuh, launch/product.h, once/. Used by: kernels/tensor_half/. */
 #if defined(TMM_NAME) && !defined(TMM__PASS) && TMM__HOST && TMM__HALF_TENSOR
 /* half_thin of once/tuning.h, in nanoseconds. KERNEL THIN HALF: the launch, a block, and each thin line by 128
    large ones that it stores alone; 64 k of 16, 64 and 128 thin lines, and off 16 bytes; from asking for a stage
@@ -89,7 +89,8 @@ static inline int tmm__xhalf_more(const tmm__xproduct *p)
     return more;
 }
 
-/* Can a tile of 192 rows store C, which TMA does, all of it? C in float has not been measured. */
+/* Can TMA store C, all of it, as tiles of 192 rows do, or 16 bytes of each column of C^T? C in float has not been
+   measured. */
 static inline int tmm__xhalf_plain(const tmm__xproduct *p)
 {
     return !tmm__xhalf_more(p) && TMM__TRIANGLE(p) == 0 && tmm__xhalf_boxed_C(p) &&

@@ -70,11 +70,12 @@ enum {
 };
 /* Ways to take an instance by wgmma: its number, blocks of a cluster above each other, columns of a tile, and blocks
    side by side. */
-enum { TMM__HALF_WAYS = 16 };
+enum { TMM__HALF_WAYS = 19 };
 static const int tmm__half_ways[TMM__HALF_WAYS][4] = {
-    {0, 2, 256, 1}, {1, 2, 128, 1}, {2, 2, 192, 1}, {0, 1, 256, 1}, {1, 1, 128, 1}, {2, 1, 192, 1},
-    {4, 2, 224, 1}, {0, 2, 224, 1}, {2, 2, 160, 1}, {4, 1, 224, 1}, {0, 1, 224, 1}, {2, 1, 160, 1},
-    {3, 2, 192, 1}, {3, 1, 192, 1}, {1, 2, 128, 2}, {2, 2, 192, 2}};
+    {0, 2, 256, 1}, {1, 2, 128, 1}, {2, 2, 192, 1}, {0, 1, 256, 1}, {1, 1, 128, 1},
+    {2, 1, 192, 1}, {4, 2, 224, 1}, {0, 2, 224, 1}, {2, 2, 160, 1}, {4, 1, 224, 1},
+    {0, 1, 224, 1}, {2, 1, 160, 1}, {3, 2, 192, 1}, {3, 1, 192, 1}, {1, 2, 128, 2},
+    {2, 2, 192, 2}, {1, 1, 128, 2}, {2, 1, 192, 2}, {2, 1, 160, 2}};
 #endif
 /* See thin_launch.h. */
 static inline void tmm__xhalf_thin_plan(const tmm__xproduct *p, tmm__plan *c);
@@ -271,7 +272,7 @@ static inline void tmm__xhalf_wgmma_ways(const tmm__xproduct *p, tmm__plan *c, i
         if (tiles > INT_MAX / 2 - 65536 || tiles == 0 || most < 1) continue;
         const int rest = (int)fmod(tiles, most);
         /* Single blocks where two fit: in parts of k alone. */
-        const int pairs = cluster == 1 && down > 1 && fmod(down, 2) == 0;
+        const int pairs = cluster * beside == 1 && down > 1 && fmod(down, 2) == 0;
         const int stairs = TMM__TRIANGLE(p) && t.squares == 0;
         for (int s = 0; s < (int)(sizeof slices / sizeof *slices) && !pairs; s++) {
             if (s > 0 && (!cuts || slices[s] * 4 > steps || plain || stairs)) break;

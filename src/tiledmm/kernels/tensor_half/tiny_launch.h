@@ -1,5 +1,5 @@
 /* src/tiledmm/kernels/tensor_half/tiny_launch.h. PLAN and LAUNCHER of KERNEL TINY HALF.
-   Uses: launch.h, tiny.cuh, launch/, once/. Used by: launch.h. */
+   Uses: kernels/tensor_half/, launch/, once/. Used by: launch.h. */
 #if defined(TMM_NAME) && !defined(TMM__PASS) && TMM__HOST && TMM__HALF_TENSOR
 /* Clocks of 16 k of an operand; adds its bytes, and what 32 k take longer. */
 static inline double tmm__xhalf_tiny_loads(const tmm__xproduct *p, int is_B, double *bytes,
