@@ -13161,7 +13161,13 @@ TMM__DEVICE void tmm__xhalf_ask(const TMM_OUT *X, long long ld, const tmm__half_
 /* How a tile is stored: by threads, or by TMA, as alpha sum or as more than that; one that the diagonal crosses,
    without more. TMA leaves out rows beyond M, but of columns beyond N whole 16 bytes alone. */
 #ifndef TMM__HALF_ONCE
-enum { TMM__HALF_BY_THREADS, TMM__HALF_BY_BOXES, TMM__HALF_MORE, TMM__HALF_DIAGONAL };
+enum {
+    TMM__HALF_BY_THREADS,
+    TMM__HALF_BY_BOXES,
+    TMM__HALF_MORE,
+    TMM__HALF_DIAGONAL,
+    TMM__HALF_BY_COLS
+};
 #endif
 TMM__DEVICE int tmm__xhalf_by_boxes(const tmm__half_job *job, const tmm__half_item *at,
                                     const int cols)
@@ -13395,11 +13401,10 @@ TMM_KERNEL void __launch_bounds__(128 + 2 * TMM__HALF_WGMMA_ROWS, 1)
                 if (!tmm__half_gather(sum, &job, &block, warp, stages, gathered, ROWS / 16, COLS))
                     continue;
             }
-            if (sizeof(TMM_OUT) == 2 && job.turned_C) {
-                tmm__xhalf_store_cols(&job, C, stages + own, sum, &at, warp, COLS, PLAIN);
-                continue;
-            }
-            const int way = PLAIN ? (int)TMM__HALF_BY_BOXES : tmm__xhalf_by_boxes(&job, &at, COLS);
+            int turned = sizeof(TMM_OUT) == 2 && job.turned_C;
+            const int way = turned  ? (int)TMM__HALF_BY_COLS
+                            : PLAIN ? (int)TMM__HALF_BY_BOXES
+                                    : tmm__xhalf_by_boxes(&job, &at, COLS);
             int begin = 0; /* of the columns that threads store */
             if (way == TMM__HALF_MORE) {
                 tmm__xhalf_more_boxes(&map_C, &job, C, stages + own, sum, &at, warp, &biases, COLS);
@@ -13415,11 +13420,14 @@ TMM_KERNEL void __launch_bounds__(128 + 2 * TMM__HALF_WGMMA_ROWS, 1)
                 begin = COLS;
             }
 #endif
-            if (!PLAIN && (FEWER == COLS ? begin == 0 : begin < job.width)) {
+            if (!PLAIN && !turned && (FEWER == COLS ? begin == 0 : begin < job.width)) {
                 if (tmm__elected()) TMM__HALF_BOXES_WAIT(0);
                 tmm__xhalf_store(&job, C, (float *)(tmm__memory + skip + own), sum, &at, warp,
                                  begin, COLS);
             }
+            if (sizeof(TMM_OUT) == 4) continue;
+            TMM__HIDE(turned); /* or it is put in front of the boxes */
+            if (turned) tmm__xhalf_store_cols(&job, C, stages + own, sum, &at, warp, COLS, PLAIN);
         }
         if (tmm__elected()) TMM__HALF_BOXES_WAIT(0);
     }

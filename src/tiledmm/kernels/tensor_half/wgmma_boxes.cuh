@@ -465,7 +465,13 @@ TMM__DEVICE void tmm__xhalf_ask(const TMM_OUT *X, long long ld, const tmm__half_
 /* How a tile is stored: by threads, or by TMA, as alpha sum or as more than that; one that the diagonal crosses,
    without more. TMA leaves out rows beyond M, but of columns beyond N whole 16 bytes alone. */
 #ifndef TMM__HALF_ONCE
-enum { TMM__HALF_BY_THREADS, TMM__HALF_BY_BOXES, TMM__HALF_MORE, TMM__HALF_DIAGONAL };
+enum {
+    TMM__HALF_BY_THREADS,
+    TMM__HALF_BY_BOXES,
+    TMM__HALF_MORE,
+    TMM__HALF_DIAGONAL,
+    TMM__HALF_BY_COLS
+};
 #endif
 TMM__DEVICE int tmm__xhalf_by_boxes(const tmm__half_job *job, const tmm__half_item *at,
                                     const int cols)
