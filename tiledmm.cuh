@@ -19985,8 +19985,9 @@ static inline void tmm__xhalf_wgmma_ways(const tmm__xproduct *p, tmm__plan *c, i
         /* items are counted in 32 bits */
         if (tiles > INT_MAX / 2 - 65536 || tiles == 0 || most < 1) continue;
         const int rest = (int)fmod(tiles, most);
-        /* Single blocks where two fit: in parts of k alone. */
-        const int pairs = cluster * beside == 1 && down > 1 && fmod(down, 2) == 0;
+        /* Single blocks where two fit, and two that share A alone: in parts of k alone. The latter turned, too: then A
+           is the large one. */
+        const int pairs = cluster == 1 && (beside > 1 ? !turned : down > 1 && fmod(down, 2) == 0);
         const int stairs = TMM__TRIANGLE(p) && t.squares == 0;
         for (int s = 0; s < (int)(sizeof slices / sizeof *slices) && !pairs; s++) {
             if (s > 0 && (!cuts || slices[s] * 4 > steps || plain || stairs)) break;

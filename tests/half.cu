@@ -526,9 +526,13 @@ static void TEST(_wgmma)(int count)
         if (plain && sizeof(OUT) == 4) continue; /* for C of 16 bits alone */
         asked++;
         wants_instance = TMM__HALF_WGMMA_FIRST + way + turned * TMM__HALF_TURNED;
-        /* Clusters that share A, too, and those that store C turned, have whole tiles or parts of k. */
+        /* Clusters that share A, too, and those that store C turned, have whole tiles or parts of k; those that share A
+           alone parts, if not turned. */
         const int side = tmm__half_ways[way][3], turn = n / TMM__HALF_WAYS + way;
-        wants_cut = cuts[rows == 192 ? 0 : side > 1 || turned ? turn % 2 * 3 : turn % 4];
+        wants_cut = cuts[rows == 192                    ? 0
+                         : side > 1 && alone && !turned ? 3
+                         : side > 1 || turned           ? turn % 2 * 3
+                                                        : turn % 4];
         wants_slices = wants_cut == TMM__PLAN_WHOLE                  ? 1
                        : wants_cut == TMM__PLAN_CLUSTERS && side > 1 ? 2
                                                                      : 2 + (int)random_below(3);
