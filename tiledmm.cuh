@@ -19971,6 +19971,8 @@ static inline void tmm__xhalf_wgmma_ways(const tmm__xproduct *p, tmm__plan *c, i
         const tmm__xhalf__wgmma *i = tmm__xhalf_wgmma(tmm__half_ways[way][0]);
         const double down = ceil(p->M / (double)(i != NULL ? i->rows : 128));
         const int plain = i != NULL && i->rows == 192;
+        /* Square tiles are the same turned. */
+        if (turned && i != NULL && i->rows == tmm__half_ways[way][2]) continue;
         /* Not if a block of a cluster had no rows, but two of them may have an odd number. A triangle is cut in
            squares, and these in two tiles at most, or in rows of tiles. */
         if (i == NULL || down < cluster ||
