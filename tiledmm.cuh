@@ -12685,6 +12685,7 @@ TMM__DEVICE void tmm__xhalf_store_boxes(const tmm__half_map *map, const tmm__hal
                                         int product, const int cols, const bool one)
 {
     enum { PART = 128 / sizeof(TMM_OUT), SUMS = PART / 2 };
+    const bool both = !one && cols == 2 * PART; /* behind one fence */
     const float alpha = job->alpha;
     const unsigned place = own + tmm__xhalf_box_place(threadIdx.x % 32);
     const int width = job->width;
@@ -12707,11 +12708,22 @@ TMM__DEVICE void tmm__xhalf_store_boxes(const tmm__half_map *map, const tmm__hal
         }
 #pragma unroll
         for (int i = 0; i < SUMS; i++) x[i] = __fmaf_rn(alpha, x[i], 0.0f);
-        if (tmm__elected()) tmm__half_boxes_wait(one || part == 0);
-        __syncwarp();
+        if (!both || part == 0) {
+            if (tmm__elected()) tmm__half_boxes_wait(one || part == 0);
+            __syncwarp();
+        }
 #pragma unroll
         for (int n = 0; n < SUMS; n += 16) tmm__xhalf_to_box((place ^ n * 4) + box, &x[n]);
-        tmm__xhalf_send_box(map, own + box, row, col + part * PART + over, product);
+        if (!both) {
+            tmm__xhalf_send_box(map, own + box, row, col + part * PART + over, product);
+        } else if (part == 1) {
+            asm volatile("fence.proxy.async.shared::cta;" ::: "memory");
+            __syncwarp();
+            if (tmm__elected()) {
+                tmm__half_box_out(map, own, col, row, product);
+                tmm__half_box_out(map, own + 2048, col + PART, row, product);
+            }
+        }
     }
 }
 
@@ -13221,15 +13233,17 @@ TMM_KERNEL void __launch_bounds__(128 + 2 * TMM__HALF_WGMMA_ROWS, 1)
             tmm__barrier_expect(gathered, (tmm__half_first_warp(block.part + 1, parts, ROWS / 16) -
                                            tmm__half_first_warp(block.part, parts, ROWS / 16)) *
                                               (parts - 1) * job.width * 64);
+        if (job.boxed_C) tmm__half_prefetch(&map_C);
     }
+    __syncwarp();
+    /* While blocks meet each finds its tile. */
+    if (!single) TMM__CLUSTER_ARRIVES();
     tmm__half_item at = tmm__half_find(&job, first_item, &block);
     __syncwarp();
-    if (single) {
+    if (single)
         __syncthreads();
-    } else {
-        TMM__CLUSTER_ARRIVES();
+    else
         TMM__CLUSTER_WAITS();
-    }
     if (threadIdx.x < 128) {
         asm volatile("setmaxnreg.dec.sync.aligned.u32 40;");
         const int width = FEWER == COLS ? (int)COLS : job.width;

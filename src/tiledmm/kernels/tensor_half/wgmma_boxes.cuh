@@ -57,6 +57,7 @@ TMM__DEVICE void tmm__xhalf_store_boxes(const tmm__half_map *map, const tmm__hal
                                         int product, const int cols, const bool one)
 {
     enum { PART = 128 / sizeof(TMM_OUT), SUMS = PART / 2 };
+    const bool both = !one && cols == 2 * PART; /* behind one fence */
     const float alpha = job->alpha;
     const unsigned place = own + tmm__xhalf_box_place(threadIdx.x % 32);
     const int width = job->width;
@@ -79,11 +80,22 @@ TMM__DEVICE void tmm__xhalf_store_boxes(const tmm__half_map *map, const tmm__hal
         }
 #pragma unroll
         for (int i = 0; i < SUMS; i++) x[i] = __fmaf_rn(alpha, x[i], 0.0f);
-        if (tmm__elected()) tmm__half_boxes_wait(one || part == 0);
-        __syncwarp();
+        if (!both || part == 0) {
+            if (tmm__elected()) tmm__half_boxes_wait(one || part == 0);
+            __syncwarp();
+        }
 #pragma unroll
         for (int n = 0; n < SUMS; n += 16) tmm__xhalf_to_box((place ^ n * 4) + box, &x[n]);
-        tmm__xhalf_send_box(map, own + box, row, col + part * PART + over, product);
+        if (!both) {
+            tmm__xhalf_send_box(map, own + box, row, col + part * PART + over, product);
+        } else if (part == 1) {
+            asm volatile("fence.proxy.async.shared::cta;" ::: "memory");
+            __syncwarp();
+            if (tmm__elected()) {
+                tmm__half_box_out(map, own, col, row, product);
+                tmm__half_box_out(map, own + 2048, col + PART, row, product);
+            }
+        }
     }
 }
 

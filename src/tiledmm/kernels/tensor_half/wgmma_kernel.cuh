@@ -92,15 +92,17 @@ TMM_KERNEL void __launch_bounds__(128 + 2 * TMM__HALF_WGMMA_ROWS, 1)
             tmm__barrier_expect(gathered, (tmm__half_first_warp(block.part + 1, parts, ROWS / 16) -
                                            tmm__half_first_warp(block.part, parts, ROWS / 16)) *
                                               (parts - 1) * job.width * 64);
+        if (job.boxed_C) tmm__half_prefetch(&map_C);
     }
+    __syncwarp();
+    /* While blocks meet each finds its tile. */
+    if (!single) TMM__CLUSTER_ARRIVES();
     tmm__half_item at = tmm__half_find(&job, first_item, &block);
     __syncwarp();
-    if (single) {
+    if (single)
         __syncthreads();
-    } else {
-        TMM__CLUSTER_ARRIVES();
+    else
         TMM__CLUSTER_WAITS();
-    }
     if (threadIdx.x < 128) {
         asm volatile("setmaxnreg.dec.sync.aligned.u32 40;");
         const int width = FEWER == COLS ? (int)COLS : job.width;
