@@ -12078,7 +12078,7 @@ typedef struct tmm__half_job {
     /* Blocks of a cluster: above each other, which share B; side by side, which share A; and of the same tiles, with
        parts of their k. */
     int down, beside, parts;
-    int steps, items;
+    int steps, items, part_steps; /* part_steps: of a part of a cluster, the last one having fewer */
     int band;                /* rows of pairs that are walked together */
     int whole, rest, slices; /* items from `whole` on are slices, of the last `rest` tiles */
 #ifdef TMM_WITH_SYRK
@@ -12099,7 +12099,8 @@ typedef int (*tmm__map_maker)(void *map, int type, unsigned rank, void *address,
 
 /* An item of a block's list: a tile of a product, and a part of its k. */
 typedef struct tmm__half_item {
-    int row, col, product, part, first, steps; /* part: the number of its partial sums; -1: none */
+    int row, col, width; /* width: of what is stored */
+    int product, part, first, steps; /* part: the number of its partial sums; -1: none */
 } tmm__half_item;
 
 /* Where a block lies in its cluster. */
@@ -12139,68 +12140,94 @@ TMM__DEVICE tmm__half_item tmm__half_find(const tmm__half_job *job, int item,
         tmm__triangle_tile(job->triangle, job->squares, job->ratio_log2, &down, &across);
 #endif
     at.row = (down * job->down + block->row) * job->rows;
-    at.col = (across * job->beside + block->col) * job->width;
+    at.col = (across * job->beside + block->col) * job->width, at.width = job->width;
     at.product = slices == 1 ? turn : turn / slices, at.part = cut ? (int)turn : -1;
     /* There are 2^25 steps and 32 slices at most. */
-    const unsigned parts = cut ? slices : job->parts, steps = job->steps;
-    const unsigned slice = cut ? turn - at.product * slices : block->part;
-    at.first = parts == 1 ? 0 : steps * slice / parts;
-    at.steps = (parts == 1 ? steps : steps * (slice + 1) / parts) - at.first;
+    const unsigned steps = job->steps, slice = turn - at.product * slices;
+    at.first = cut ? steps * slice / slices : block->part * job->part_steps;
+    at.steps = cut ? steps * (slice + 1) / slices - at.first
+                   : min((unsigned)job->part_steps, steps - at.first);
     return at;
 }
 
 #if TMM__WGMMA
-/* The warps that multiply are divided among blocks that have parts of k: a block's first one. */
-TMM__DEVICE int tmm__half_first_warp(int part, int parts, const int warps)
+/* Sums are divided among blocks that have parts of k: each stores some of the rows of warps, or, where the columns
+   are two times whole boxes, of their halves, so that all warps have some to store. A block's first ones. */
+#define TMM__HALF_HALVES(job, cols) \
+    ((cols) == 128 ? 2 : (cols) == 192 || (job)->width != (cols) ? 1 : 2)
+TMM__DEVICE int tmm__half_first_unit(int part, int parts, int units)
 {
-    return (part * warps + parts - 1) / parts;
+    const unsigned all = part * units + parts - 1; /* there are 4 parts at most */
+    return parts == 2 ? all / 2 : parts == 3 ? all / 3 : all / 4;
 }
 
-/* The sums of a warp's 16 rows to the block of the cluster that stores them; or there, where it returns true, all
-   added, always in the same order. A lane has 16 bytes of each 8 columns; stages are free (PTX ISA 9.7,
-   "st.async"). */
-TMM__DEVICE bool tmm__half_gather(float *sum, const tmm__half_job *job,
-                                  const tmm__half_block *block, int warp, unsigned stages,
+/* The half of a warp's columns that a block stores, of 1 or 2; or -1. */
+TMM__DEVICE int tmm__half_own(const tmm__half_job *job, int part, int warp, const int warps,
+                              const int cols)
+{
+    const int halves = TMM__HALF_HALVES(job, cols);
+    const int first = warp * job->parts / (halves * warps);
+    const int second = (warp + warps) * job->parts / (halves * warps);
+    return part == first ? 0 : halves == 2 && part == second ? 1 : -1;
+}
+
+/* The sums of a warp's 16 rows to the blocks of the cluster that store them; those that this one stores, all added,
+   always in the same order, to the first ones. A lane has 16 bytes of each 8 columns; stages are free
+   (PTX ISA 9.7, "st.async"). */
+TMM__DEVICE void tmm__half_gather(float *sum, const tmm__half_job *job,
+                                  const tmm__half_block *block, int warp, int mine, unsigned stages,
                                   unsigned gathered, const int warps, const int cols)
 {
-    const int parts = job->parts, owner = warp * parts / warps, bytes = job->width * 64;
-    const int first = tmm__half_first_warp(owner, parts, warps);
-    const int own = tmm__half_first_warp(owner + 1, parts, warps) - first;
-    const unsigned mine = stages + (warp - first) * bytes + threadIdx.x % 32 * 16;
-    if (owner != block->part) {
+    const int parts = job->parts, halves = TMM__HALF_HALVES(job, cols);
+    const int width = job->width / halves, bytes = width * 64, units = halves * warps;
+    unsigned own = 0, step = 0;
+#pragma unroll
+    for (int half = 0; half < 2; half++) {
+        const int unit = halves == 2 && half == 1 ? warps + warp : warp;
+        const int owner = unit * parts / units, first = tmm__half_first_unit(owner, parts, units);
+        const int count = tmm__half_first_unit(owner + 1, parts, units) - first;
+        const unsigned at = stages + (unit - first) * bytes + threadIdx.x % 32 * 16;
+        if (owner == block->part) {
+            own = at, step = count * bytes;
+            continue;
+        }
         const int slot = block->part - (block->part > owner);
         const int rank = (owner * job->beside + block->col) * job->down + block->row;
         unsigned to, barrier;
         asm("mapa.shared::cluster.u32 %0, %1, %2;"
             : "=r"(to)
-            : "r"(mine + slot * own * bytes), "r"(rank));
+            : "r"(at + slot * count * bytes), "r"(rank));
         asm("mapa.shared::cluster.u32 %0, %1, %2;" : "=r"(barrier) : "r"(gathered), "r"(rank));
+        if (halves == 2) to -= half * (cols / 16) * 512;
 #pragma unroll
-        for (int i = 0; i < cols / 8; i++)
+        for (int i = half * (cols / 16); i < (half + 1) * (cols / 16); i++)
             if (i * 8 < job->width)
                 asm volatile("st.async.weak.shared::cluster.mbarrier::complete_tx::bytes.v4.f32 "
                              "[%0], {%1, %2, %3, %4}, [%5];" ::"r"(to + i * 512),
                              "f"(sum[4 * i]), "f"(sum[4 * i + 1]), "f"(sum[4 * i + 2]),
                              "f"(sum[4 * i + 3]), "r"(barrier)
                              : "memory");
-        return false;
+    }
+    if (mine < 0) return;
+    if (mine == 1) {
+#pragma unroll
+        for (int i = 0; i < cols / 4; i++) sum[i] = sum[i + cols / 4];
     }
     tmm__barrier_wait(gathered, 0);
 #pragma unroll 1
     for (int slot = 0; slot < parts - 1; slot++) {
 #pragma unroll
-        for (int i = 0; i < cols / 8; i++) {
+        for (int i = 0; i < cols / (cols == 128 ? 16 : 8); i++) {
             float x[4];
-            if (i * 8 >= job->width) continue;
+            if (i * 8 >= width) continue;
             asm volatile("ld.shared.v4.f32 {%0, %1, %2, %3}, [%4];"
                          : "=f"(x[0]), "=f"(x[1]), "=f"(x[2]), "=f"(x[3])
-                         : "r"(mine + slot * own * bytes + i * 512)
+                         : "r"(own + slot * step + i * 512)
                          : "memory");
 #pragma unroll
             for (int j = 0; j < 4; j++) sum[4 * i + j] += x[j];
         }
     }
-    return true;
 }
 
 /* Copies a box of a map to shared memory, to the blocks of the cluster of which `blocks` has bits; zeros
@@ -12249,7 +12276,7 @@ TMM__DEVICE void tmm__half_boxes_wait(bool first)
 }
 
 /* Columns of a tile that are whole boxes of 64. */
-#define TMM__HALF_WHOLE(job, cols) ((cols) == 128 ? (cols) : (job)->width & ~63)
+#define TMM__HALF_WHOLE(at) ((at)->width & ~63)
 
 /* Halves of a barrier of the cluster. TMM__CLUSTER_MEETS also lets everyone see what was written in front of it, for
    which it waits a thousand clocks. */
@@ -12583,7 +12610,7 @@ TMM__DEVICE void tmm__xhalf_store(const tmm__half_job *job, TMM_OUT *C, float *o
 {
     const int lane = threadIdx.x % 32, row = at->row + warp * 16;
     const int rows = (int)min(job->M - row, 16ll);
-    const int left = (int)min(job->N - at->col, (long long)job->width);
+    const int left = (int)min(job->N - at->col, (long long)at->width);
     const long long product = at->product;
     const int place = TMM__HALF_PLACE(lane / 4, lane % 4 * 2);
     float *partials = NULL;
@@ -12681,19 +12708,19 @@ TMM__DEVICE void tmm__xhalf_send_box(const tmm__half_map *map, unsigned box, int
 /* Stores alpha sum by TMA: 16 rows from `row` on, by a warp. Its 4 KB of shared memory hold two boxes: one
    is written while the other is read. Or it has one box alone. */
 TMM__DEVICE void tmm__xhalf_store_boxes(const tmm__half_map *map, const tmm__half_job *job,
-                                        unsigned own, const float *sum, int row, int col,
-                                        int product, const int cols, const bool one)
+                                        unsigned own, const float *sum, int row,
+                                        const tmm__half_item *at, const int cols, const bool one)
 {
     enum { PART = 128 / sizeof(TMM_OUT), SUMS = PART / 2 };
     const bool both = !one && cols == 2 * PART; /* behind one fence */
     const float alpha = job->alpha;
     const unsigned place = own + tmm__xhalf_box_place(threadIdx.x % 32);
-    const int width = job->width;
+    const int col = at->col, product = at->product, width = at->width;
 #pragma unroll
     for (int part = 0; part < cols / PART; part++) {
         const unsigned box = one ? 0 : part % 2 * 2048;
         float x[SUMS];
-        if (cols > 128 && part * PART >= width) continue;
+        if (part * PART >= width) continue;
         const int over =
             cols > 128 ? min(width - (part + 1) * PART, 0) : 0; /* the last box begins earlier */
 #pragma unroll
@@ -12716,12 +12743,12 @@ TMM__DEVICE void tmm__xhalf_store_boxes(const tmm__half_map *map, const tmm__hal
         for (int n = 0; n < SUMS; n += 16) tmm__xhalf_to_box((place ^ n * 4) + box, &x[n]);
         if (!both) {
             tmm__xhalf_send_box(map, own + box, row, col + part * PART + over, product);
-        } else if (part == 1) {
+        } else if (part == 1 || width == PART) {
             asm volatile("fence.proxy.async.shared::cta;" ::: "memory");
             __syncwarp();
             if (tmm__elected()) {
                 tmm__half_box_out(map, own, col, row, product);
-                tmm__half_box_out(map, own + 2048, col + PART, row, product);
+                if (part == 1) tmm__half_box_out(map, own + 2048, col + PART, row, product);
             }
         }
     }
@@ -12836,7 +12863,7 @@ TMM__DEVICE void tmm__xhalf_diagonal(const tmm__half_job *job, TMM_OUT *C, unsig
     enum { PART = 128 / sizeof(TMM_OUT), SUMS = PART / 2, WIDTH = PART / 8 };
     const int lane = threadIdx.x % 32, row = at->row + warp * 16, place = lane % 8;
     const int lower = job->triangle == TMM__LOWER;
-    const int end = (int)min(job->N, (long long)at->col + job->width);
+    const int end = (int)min(job->N, (long long)at->col + at->width);
     const float alpha = job->alpha;
     const unsigned to = own + tmm__xhalf_box_place(lane);
     C += at->product * job->batchC;
@@ -12845,7 +12872,8 @@ TMM__DEVICE void tmm__xhalf_diagonal(const tmm__half_job *job, TMM_OUT *C, unsig
     for (int part = 0; part < cols / PART; part++) {
         const int first = at->col + part * PART;
         float x[SUMS];
-        if (lower ? first > row + 15 : first + PART <= row) continue; /* beyond the diagonal */
+        if (part * PART >= at->width || (lower ? first > row + 15 : first + PART <= row))
+            continue; /* beyond the diagonal */
 #pragma unroll
         for (int i = 0; i < SUMS; i++) x[i] = __fmaf_rn(alpha, sum[part * SUMS + i], 0.0f);
         __syncwarp();
@@ -12943,7 +12971,7 @@ TMM__DEVICE void tmm__xhalf_active_way(const tmm__half_map *map, const tmm__half
     enum { WIDE = sizeof(TMM_OUT) == 4, PART = WIDE ? 32 : 64 };
     const int wide = cols % 128 == 0 ? 128 : 64;
     int row = at->row + warp * 16;
-    const int last = row < job->M ? (int)min(job->N, (long long)at->col + cols) : 0;
+    const int last = row < job->M ? (int)min(job->N, (long long)at->col + at->width) : 0;
     if (tmm__elected()) TMM__HALF_BOXES_WAIT(0);
     __syncwarp();
 #pragma unroll 1
@@ -12990,7 +13018,7 @@ TMM__DEVICE void tmm__xhalf_more_way(const tmm__half_map *map, const tmm__half_j
                                      tmm__xhalf_biases *biases, const int cols)
 {
     enum { WIDE = sizeof(TMM_OUT) == 4, PART = WIDE ? 32 : 64 };
-    int row = at->row + warp * 16, last = at->col + TMM__HALF_WHOLE(job, cols);
+    int row = at->row + warp * 16, last = at->col + TMM__HALF_WHOLE(at);
     bool of_D = false;
 #ifdef TMM_WITH_EPILOGUE
     of_D = job->after.active && job->after.D != NULL;
@@ -13067,7 +13095,7 @@ TMM__DEVICE void tmm__xhalf_more_boxes(const tmm__half_map *map, const tmm__half
 {
 #ifdef TMM_WITH_EPILOGUE
     /* Not where threads store a rest of columns. A bias of rows comes first, so that loops need not ask. */
-    if (job->after.active && job->beta == 0 && job->after.D == NULL && job->width == cols) {
+    if (job->after.active && job->beta == 0 && job->after.D == NULL && at->width % 64 == 0) {
         const int terms = tmm__xhalf_terms(&job->after);
         float alpha = job->alpha;
         if (job->after.row_bias != NULL) {
@@ -13107,12 +13135,11 @@ TMM__DEVICE void tmm__xhalf_ask(const TMM_OUT *X, long long ld, const tmm__half_
 #ifndef TMM__HALF_ONCE
 enum { TMM__HALF_BY_THREADS, TMM__HALF_BY_BOXES, TMM__HALF_MORE, TMM__HALF_DIAGONAL };
 #endif
-TMM__DEVICE int tmm__xhalf_by_boxes(const tmm__half_job *job, const tmm__half_item *at,
-                                    const int cols)
+TMM__DEVICE int tmm__xhalf_by_boxes(const tmm__half_job *job, const tmm__half_item *at)
 {
     int way = job->beta != 0 ? TMM__HALF_MORE : TMM__HALF_BY_BOXES;
     if (!job->boxed_C || at->part >= 0) return TMM__HALF_BY_THREADS; /* partial sums */
-    if (job->N % (16 / sizeof(TMM_OUT)) != 0 && at->col + job->width > job->N)
+    if (job->N % (16 / sizeof(TMM_OUT)) != 0 && at->col + at->width > job->N)
         return TMM__HALF_BY_THREADS;
 #ifdef TMM_EPILOGUE
     way = TMM__HALF_BY_THREADS;
@@ -13133,7 +13160,7 @@ TMM__DEVICE int tmm__xhalf_by_boxes(const tmm__half_job *job, const tmm__half_it
     }
 #endif
 #ifdef TMM_WITH_SYRK
-    if ((job->triangle == TMM__LOWER && at->col + cols - 1 > at->row) ||
+    if ((job->triangle == TMM__LOWER && at->col + at->width - 1 > at->row) ||
         (job->triangle == TMM__UPPER && at->col < at->row + 127))
         return way == TMM__HALF_BY_BOXES ? TMM__HALF_DIAGONAL : TMM__HALF_BY_THREADS;
 #endif
@@ -13229,16 +13256,18 @@ TMM_KERNEL void __launch_bounds__(128 + 2 * TMM__HALF_WGMMA_ROWS, 1)
         if (parts > 1) tmm__barrier_init(gathered, 1);
         asm volatile("fence.mbarrier_init.release.cluster;\nfence.proxy.async.shared::cta;" ::
                          : "memory");
-        if (parts > 1)
-            tmm__barrier_expect(gathered, (tmm__half_first_warp(block.part + 1, parts, ROWS / 16) -
-                                           tmm__half_first_warp(block.part, parts, ROWS / 16)) *
-                                              (parts - 1) * job.width * 64);
         if (job.boxed_C) tmm__half_prefetch(&map_C);
     }
     __syncwarp();
     /* While blocks meet each finds its tile. */
     if (!single) TMM__CLUSTER_ARRIVES();
     tmm__half_item at = tmm__half_find(&job, first_item, &block);
+    if (parts > 1 && threadIdx.x == 32) {
+        const int halves = TMM__HALF_HALVES(&job, COLS), units = halves * (ROWS / 16);
+        tmm__barrier_expect(gathered, (tmm__half_first_unit(block.part + 1, parts, units) -
+                                       tmm__half_first_unit(block.part, parts, units)) *
+                                          (parts - 1) * (job.width / halves) * 64);
+    }
     __syncwarp();
     if (single)
         __syncthreads();
@@ -13315,6 +13344,13 @@ TMM_KERNEL void __launch_bounds__(128 + 2 * TMM__HALF_WGMMA_ROWS, 1)
                                : -1;
         for (int item = first_item; item < job.items; item += count) {
             if (item >= (int)count) at = tmm__half_find(&job, item, &block);
+            int mine = 0;
+            if (parts > 1) {
+                const int halves = TMM__HALF_HALVES(&job, COLS);
+                mine = tmm__half_own(&job, block.part, warp, ROWS / 16, COLS);
+                at.width = job.width / halves;
+                if (mine == 1) at.col += at.width;
+            }
             tmm__wait_for_previous();
             if (!PLAIN && job.beta != 0 && at.part < 0)
                 tmm__xhalf_ask(C + at.product * job.batchC, job.ldc, &job, at.row + warp * 16,
@@ -13338,17 +13374,17 @@ TMM_KERNEL void __launch_bounds__(128 + 2 * TMM__HALF_WGMMA_ROWS, 1)
             if (parts > 1) {
                 TMM__CLUSTER_ARRIVES();
                 TMM__CLUSTER_WAITS(); /* then stages are free for sums */
-                if (!tmm__half_gather(sum, &job, &block, warp, stages, gathered, ROWS / 16, COLS))
-                    continue;
+                tmm__half_gather(sum, &job, &block, warp, mine, stages, gathered, ROWS / 16, COLS);
+                if (mine < 0) continue;
             }
-            const int way = PLAIN ? (int)TMM__HALF_BY_BOXES : tmm__xhalf_by_boxes(&job, &at, COLS);
+            const int way = PLAIN ? (int)TMM__HALF_BY_BOXES : tmm__xhalf_by_boxes(&job, &at);
             int begin = 0; /* of the columns that threads store */
             if (way == TMM__HALF_MORE) {
                 tmm__xhalf_more_boxes(&map_C, &job, C, stages + own, sum, &at, warp, &biases, COLS);
-                begin = TMM__HALF_WHOLE(&job, COLS);
+                begin = TMM__HALF_WHOLE(&at);
             } else if (way == TMM__HALF_BY_BOXES) {
-                tmm__xhalf_store_boxes(&map_C, &job, stages + own, sum, at.row + warp * 16, at.col,
-                                       at.product, COLS, PLAIN);
+                tmm__xhalf_store_boxes(&map_C, &job, stages + own, sum, at.row + warp * 16, &at,
+                                       COLS, PLAIN);
                 begin = COLS;
             }
 #ifdef TMM_WITH_SYRK
@@ -13357,7 +13393,7 @@ TMM_KERNEL void __launch_bounds__(128 + 2 * TMM__HALF_WGMMA_ROWS, 1)
                 begin = COLS;
             }
 #endif
-            if (!PLAIN && (FEWER == COLS ? begin == 0 : begin < job.width)) {
+            if (!PLAIN && begin < at.width) {
                 if (tmm__elected()) TMM__HALF_BOXES_WAIT(0);
                 tmm__xhalf_store(&job, C, (float *)(tmm__memory + skip + own), sum, &at, warp,
                                  begin, COLS);
@@ -19915,11 +19951,10 @@ static inline void tmm__xhalf_wgmma_plan(const tmm__xproduct *p, tmm__plan *c)
                 rest * slices[s] <= 4 * most && beside == 1)
                 tmm__xhalf_wgmma_try(p, c, way, apart, copies, rest, slices[s], 1);
         }
-        /* Where a side is thin KERNEL THIN HALF is better; parts of a triangle were not tried. */
-        const int parts_most =
-            !(p->allowed & TMM__CUT_K) || plain || TMM__TRIANGLE(p) || p->M <= 64 || p->N <= 64
-                ? 1
-                : (int)fmin(4, steps / 4);
+        /* Where a side is thin KERNEL THIN HALF is better. */
+        const int parts_most = !(p->allowed & TMM__CUT_K) || plain || p->M <= 64 || p->N <= 64
+                                   ? 1
+                                   : (int)fmin(4, steps / 4);
         for (int parts = 2; parts <= parts_most && parts * cluster * beside <= 8; parts++)
             if (tmm__xhalf_room(i, parts * cluster * beside) > 0)
                 tmm__xhalf_wgmma_try(p, c, way, apart, copies, 0, 1, parts);
@@ -20107,7 +20142,7 @@ static inline tmm_status tmm__xhalf_run_wgmma(const tmm__xproduct *given, const 
     job.parts = plan->cut == TMM__PLAN_CLUSTERS ? plan->slices : 1;
     job.pairs_down = (int)((down - 1) / job.down + 1);
     job.across = (int)((across - 1) / job.beside + 1);
-    job.steps = (int)((p->K + 63) / 64);
+    job.steps = (int)((p->K + 63) / 64), job.part_steps = (job.steps - 1) / job.parts + 1;
 #ifdef TMM_WITH_SYRK
     if (p->triangle != 0) {
         const tmm__tiling t = tmm__xhalf_tile(p, job.rows * job.down, plan->tile_n);

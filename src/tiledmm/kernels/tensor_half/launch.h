@@ -306,11 +306,10 @@ static inline void tmm__xhalf_wgmma_plan(const tmm__xproduct *p, tmm__plan *c)
                 rest * slices[s] <= 4 * most && beside == 1)
                 tmm__xhalf_wgmma_try(p, c, way, apart, copies, rest, slices[s], 1);
         }
-        /* Where a side is thin KERNEL THIN HALF is better; parts of a triangle were not tried. */
-        const int parts_most =
-            !(p->allowed & TMM__CUT_K) || plain || TMM__TRIANGLE(p) || p->M <= 64 || p->N <= 64
-                ? 1
-                : (int)fmin(4, steps / 4);
+        /* Where a side is thin KERNEL THIN HALF is better. */
+        const int parts_most = !(p->allowed & TMM__CUT_K) || plain || p->M <= 64 || p->N <= 64
+                                   ? 1
+                                   : (int)fmin(4, steps / 4);
         for (int parts = 2; parts <= parts_most && parts * cluster * beside <= 8; parts++)
             if (tmm__xhalf_room(i, parts * cluster * beside) > 0)
                 tmm__xhalf_wgmma_try(p, c, way, apart, copies, 0, 1, parts);
@@ -498,7 +497,7 @@ static inline tmm_status tmm__xhalf_run_wgmma(const tmm__xproduct *given, const 
     job.parts = plan->cut == TMM__PLAN_CLUSTERS ? plan->slices : 1;
     job.pairs_down = (int)((down - 1) / job.down + 1);
     job.across = (int)((across - 1) / job.beside + 1);
-    job.steps = (int)((p->K + 63) / 64);
+    job.steps = (int)((p->K + 63) / 64), job.part_steps = (job.steps - 1) / job.parts + 1;
 #ifdef TMM_WITH_SYRK
     if (p->triangle != 0) {
         const tmm__tiling t = tmm__xhalf_tile(p, job.rows * job.down, plan->tile_n);

@@ -50,7 +50,7 @@ typedef struct tmm__half_job {
     /* Blocks of a cluster: above each other, which share B; side by side, which share A; and of the same tiles, with
        parts of their k. */
     int down, beside, parts;
-    int steps, items;
+    int steps, items, part_steps; /* part_steps: of a part of a cluster, the last one having fewer */
     int band;                /* rows of pairs that are walked together */
     int whole, rest, slices; /* items from `whole` on are slices, of the last `rest` tiles */
 #ifdef TMM_WITH_SYRK
@@ -71,7 +71,8 @@ typedef int (*tmm__map_maker)(void *map, int type, unsigned rank, void *address,
 
 /* An item of a block's list: a tile of a product, and a part of its k. */
 typedef struct tmm__half_item {
-    int row, col, product, part, first, steps; /* part: the number of its partial sums; -1: none */
+    int row, col, width; /* width: of what is stored */
+    int product, part, first, steps; /* part: the number of its partial sums; -1: none */
 } tmm__half_item;
 
 /* Where a block lies in its cluster. */
@@ -111,68 +112,94 @@ TMM__DEVICE tmm__half_item tmm__half_find(const tmm__half_job *job, int item,
         tmm__triangle_tile(job->triangle, job->squares, job->ratio_log2, &down, &across);
 #endif
     at.row = (down * job->down + block->row) * job->rows;
-    at.col = (across * job->beside + block->col) * job->width;
+    at.col = (across * job->beside + block->col) * job->width, at.width = job->width;
     at.product = slices == 1 ? turn : turn / slices, at.part = cut ? (int)turn : -1;
     /* There are 2^25 steps and 32 slices at most. */
-    const unsigned parts = cut ? slices : job->parts, steps = job->steps;
-    const unsigned slice = cut ? turn - at.product * slices : block->part;
-    at.first = parts == 1 ? 0 : steps * slice / parts;
-    at.steps = (parts == 1 ? steps : steps * (slice + 1) / parts) - at.first;
+    const unsigned steps = job->steps, slice = turn - at.product * slices;
+    at.first = cut ? steps * slice / slices : block->part * job->part_steps;
+    at.steps = cut ? steps * (slice + 1) / slices - at.first
+                   : min((unsigned)job->part_steps, steps - at.first);
     return at;
 }
 
 #if TMM__WGMMA
-/* The warps that multiply are divided among blocks that have parts of k: a block's first one. */
-TMM__DEVICE int tmm__half_first_warp(int part, int parts, const int warps)
+/* Sums are divided among blocks that have parts of k: each stores some of the rows of warps, or, where the columns
+   are two times whole boxes, of their halves, so that all warps have some to store. A block's first ones. */
+#define TMM__HALF_HALVES(job, cols) \
+    ((cols) == 128 ? 2 : (cols) == 192 || (job)->width != (cols) ? 1 : 2)
+TMM__DEVICE int tmm__half_first_unit(int part, int parts, int units)
 {
-    return (part * warps + parts - 1) / parts;
+    const unsigned all = part * units + parts - 1; /* there are 4 parts at most */
+    return parts == 2 ? all / 2 : parts == 3 ? all / 3 : all / 4;
 }
 
-/* The sums of a warp's 16 rows to the block of the cluster that stores them; or there, where it returns true, all
-   added, always in the same order. A lane has 16 bytes of each 8 columns; stages are free (PTX ISA 9.7,
-   "st.async"). */
-TMM__DEVICE bool tmm__half_gather(float *sum, const tmm__half_job *job,
-                                  const tmm__half_block *block, int warp, unsigned stages,
+/* The half of a warp's columns that a block stores, of 1 or 2; or -1. */
+TMM__DEVICE int tmm__half_own(const tmm__half_job *job, int part, int warp, const int warps,
+                              const int cols)
+{
+    const int halves = TMM__HALF_HALVES(job, cols);
+    const int first = warp * job->parts / (halves * warps);
+    const int second = (warp + warps) * job->parts / (halves * warps);
+    return part == first ? 0 : halves == 2 && part == second ? 1 : -1;
+}
+
+/* The sums of a warp's 16 rows to the blocks of the cluster that store them; those that this one stores, all added,
+   always in the same order, to the first ones. A lane has 16 bytes of each 8 columns; stages are free
+   (PTX ISA 9.7, "st.async"). */
+TMM__DEVICE void tmm__half_gather(float *sum, const tmm__half_job *job,
+                                  const tmm__half_block *block, int warp, int mine, unsigned stages,
                                   unsigned gathered, const int warps, const int cols)
 {
-    const int parts = job->parts, owner = warp * parts / warps, bytes = job->width * 64;
-    const int first = tmm__half_first_warp(owner, parts, warps);
-    const int own = tmm__half_first_warp(owner + 1, parts, warps) - first;
-    const unsigned mine = stages + (warp - first) * bytes + threadIdx.x % 32 * 16;
-    if (owner != block->part) {
+    const int parts = job->parts, halves = TMM__HALF_HALVES(job, cols);
+    const int width = job->width / halves, bytes = width * 64, units = halves * warps;
+    unsigned own = 0, step = 0;
+#pragma unroll
+    for (int half = 0; half < 2; half++) {
+        const int unit = halves == 2 && half == 1 ? warps + warp : warp;
+        const int owner = unit * parts / units, first = tmm__half_first_unit(owner, parts, units);
+        const int count = tmm__half_first_unit(owner + 1, parts, units) - first;
+        const unsigned at = stages + (unit - first) * bytes + threadIdx.x % 32 * 16;
+        if (owner == block->part) {
+            own = at, step = count * bytes;
+            continue;
+        }
         const int slot = block->part - (block->part > owner);
         const int rank = (owner * job->beside + block->col) * job->down + block->row;
         unsigned to, barrier;
         asm("mapa.shared::cluster.u32 %0, %1, %2;"
             : "=r"(to)
-            : "r"(mine + slot * own * bytes), "r"(rank));
+            : "r"(at + slot * count * bytes), "r"(rank));
         asm("mapa.shared::cluster.u32 %0, %1, %2;" : "=r"(barrier) : "r"(gathered), "r"(rank));
+        if (halves == 2) to -= half * (cols / 16) * 512;
 #pragma unroll
-        for (int i = 0; i < cols / 8; i++)
+        for (int i = half * (cols / 16); i < (half + 1) * (cols / 16); i++)
             if (i * 8 < job->width)
                 asm volatile("st.async.weak.shared::cluster.mbarrier::complete_tx::bytes.v4.f32 "
                              "[%0], {%1, %2, %3, %4}, [%5];" ::"r"(to + i * 512),
                              "f"(sum[4 * i]), "f"(sum[4 * i + 1]), "f"(sum[4 * i + 2]),
                              "f"(sum[4 * i + 3]), "r"(barrier)
                              : "memory");
-        return false;
+    }
+    if (mine < 0) return;
+    if (mine == 1) {
+#pragma unroll
+        for (int i = 0; i < cols / 4; i++) sum[i] = sum[i + cols / 4];
     }
     tmm__barrier_wait(gathered, 0);
 #pragma unroll 1
     for (int slot = 0; slot < parts - 1; slot++) {
 #pragma unroll
-        for (int i = 0; i < cols / 8; i++) {
+        for (int i = 0; i < cols / (cols == 128 ? 16 : 8); i++) {
             float x[4];
-            if (i * 8 >= job->width) continue;
+            if (i * 8 >= width) continue;
             asm volatile("ld.shared.v4.f32 {%0, %1, %2, %3}, [%4];"
                          : "=f"(x[0]), "=f"(x[1]), "=f"(x[2]), "=f"(x[3])
-                         : "r"(mine + slot * own * bytes + i * 512)
+                         : "r"(own + slot * step + i * 512)
                          : "memory");
 #pragma unroll
             for (int j = 0; j < 4; j++) sum[4 * i + j] += x[j];
         }
     }
-    return true;
 }
 
 /* Copies a box of a map to shared memory, to the blocks of the cluster of which `blocks` has bits; zeros
@@ -221,7 +248,7 @@ TMM__DEVICE void tmm__half_boxes_wait(bool first)
 }
 
 /* Columns of a tile that are whole boxes of 64. */
-#define TMM__HALF_WHOLE(job, cols) ((cols) == 128 ? (cols) : (job)->width & ~63)
+#define TMM__HALF_WHOLE(at) ((at)->width & ~63)
 
 /* Halves of a barrier of the cluster. TMM__CLUSTER_MEETS also lets everyone see what was written in front of it, for
    which it waits a thousand clocks. */

@@ -88,16 +88,18 @@ TMM_KERNEL void __launch_bounds__(128 + 2 * TMM__HALF_WGMMA_ROWS, 1)
         if (parts > 1) tmm__barrier_init(gathered, 1);
         asm volatile("fence.mbarrier_init.release.cluster;\nfence.proxy.async.shared::cta;" ::
                          : "memory");
-        if (parts > 1)
-            tmm__barrier_expect(gathered, (tmm__half_first_warp(block.part + 1, parts, ROWS / 16) -
-                                           tmm__half_first_warp(block.part, parts, ROWS / 16)) *
-                                              (parts - 1) * job.width * 64);
         if (job.boxed_C) tmm__half_prefetch(&map_C);
     }
     __syncwarp();
     /* While blocks meet each finds its tile. */
     if (!single) TMM__CLUSTER_ARRIVES();
     tmm__half_item at = tmm__half_find(&job, first_item, &block);
+    if (parts > 1 && threadIdx.x == 32) {
+        const int halves = TMM__HALF_HALVES(&job, COLS), units = halves * (ROWS / 16);
+        tmm__barrier_expect(gathered, (tmm__half_first_unit(block.part + 1, parts, units) -
+                                       tmm__half_first_unit(block.part, parts, units)) *
+                                          (parts - 1) * (job.width / halves) * 64);
+    }
     __syncwarp();
     if (single)
         __syncthreads();
@@ -174,6 +176,13 @@ TMM_KERNEL void __launch_bounds__(128 + 2 * TMM__HALF_WGMMA_ROWS, 1)
                                : -1;
         for (int item = first_item; item < job.items; item += count) {
             if (item >= (int)count) at = tmm__half_find(&job, item, &block);
+            int mine = 0;
+            if (parts > 1) {
+                const int halves = TMM__HALF_HALVES(&job, COLS);
+                mine = tmm__half_own(&job, block.part, warp, ROWS / 16, COLS);
+                at.width = job.width / halves;
+                if (mine == 1) at.col += at.width;
+            }
             tmm__wait_for_previous();
             if (!PLAIN && job.beta != 0 && at.part < 0)
                 tmm__xhalf_ask(C + at.product * job.batchC, job.ldc, &job, at.row + warp * 16,
@@ -197,17 +206,17 @@ TMM_KERNEL void __launch_bounds__(128 + 2 * TMM__HALF_WGMMA_ROWS, 1)
             if (parts > 1) {
                 TMM__CLUSTER_ARRIVES();
                 TMM__CLUSTER_WAITS(); /* then stages are free for sums */
-                if (!tmm__half_gather(sum, &job, &block, warp, stages, gathered, ROWS / 16, COLS))
-                    continue;
+                tmm__half_gather(sum, &job, &block, warp, mine, stages, gathered, ROWS / 16, COLS);
+                if (mine < 0) continue;
             }
-            const int way = PLAIN ? (int)TMM__HALF_BY_BOXES : tmm__xhalf_by_boxes(&job, &at, COLS);
+            const int way = PLAIN ? (int)TMM__HALF_BY_BOXES : tmm__xhalf_by_boxes(&job, &at);
             int begin = 0; /* of the columns that threads store */
             if (way == TMM__HALF_MORE) {
                 tmm__xhalf_more_boxes(&map_C, &job, C, stages + own, sum, &at, warp, &biases, COLS);
-                begin = TMM__HALF_WHOLE(&job, COLS);
+                begin = TMM__HALF_WHOLE(&at);
             } else if (way == TMM__HALF_BY_BOXES) {
-                tmm__xhalf_store_boxes(&map_C, &job, stages + own, sum, at.row + warp * 16, at.col,
-                                       at.product, COLS, PLAIN);
+                tmm__xhalf_store_boxes(&map_C, &job, stages + own, sum, at.row + warp * 16, &at,
+                                       COLS, PLAIN);
                 begin = COLS;
             }
 #ifdef TMM_WITH_SYRK
@@ -216,7 +225,7 @@ TMM_KERNEL void __launch_bounds__(128 + 2 * TMM__HALF_WGMMA_ROWS, 1)
                 begin = COLS;
             }
 #endif
-            if (!PLAIN && (FEWER == COLS ? begin == 0 : begin < job.width)) {
+            if (!PLAIN && begin < at.width) {
                 if (tmm__elected()) TMM__HALF_BOXES_WAIT(0);
                 tmm__xhalf_store(&job, C, (float *)(tmm__memory + skip + own), sum, &at, warp,
                                  begin, COLS);
