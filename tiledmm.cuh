@@ -13237,6 +13237,8 @@ TMM_KERNEL void __launch_bounds__(128 + 2 * TMM__HALF_WGMMA_ROWS, 1)
     /* What a tile's plans do not have takes no code. */
     const int down = job.down, beside = COLS == 256 ? 1 : job.beside, parts = PLAIN ? 1 : job.parts;
     const bool single = down * beside * parts == 1;
+    /* What a warp gets of another part then lies in its boxes, which nothing else needs. */
+    const bool direct = COLS == 128 && parts == 2;
     unsigned rank, first_item, count;
     TMM__CLUSTER_SPECIAL(rank, "cluster_ctarank");
     TMM__CLUSTER_SPECIAL(first_item, "clusterid.x");
@@ -13282,16 +13284,21 @@ TMM_KERNEL void __launch_bounds__(128 + 2 * TMM__HALF_WGMMA_ROWS, 1)
         const int to_row = beside == 1 ? 1 : (1 << down | 1) << (first_of_part + block.row);
         const int to_col = down == 1 ? 1 : 3 << (first_of_part + block.col * down);
         if (threadIdx.x < 32 && tmm__elected()) {
+            /* Stages of the first item that are free: their bytes are expected before there is memory to read. */
+            int ready = min(at.steps, (int)STAGES);
+            for (int n = 0; n < ready; n++) tmm__barrier_expect(fulls + 8 * n, bytes);
+            tmm__wait_for_previous(); /* nothing of memory is read or written before */
             for (int item = first_item; item < job.items; item += count) {
                 if (item >= (int)count) at = tmm__half_find(&job, item, &block);
-                tmm__wait_for_previous(); /* nothing of memory is read or written before */
                 const int zA = at.product * job.next_A, zB = at.product * job.next_B;
                 for (int step = 0; step < at.steps; step++) {
                     const unsigned to = stages + stage * STAGE, barrier = fulls + 8 * stage;
                     const int k = (at.first + step) * 64;
-                    tmm__barrier_wait(empties + 8 * stage,
-                                      parity ^ 1); /* at once, the first time */
-                    tmm__barrier_expect(barrier, bytes);
+                    if (--ready < 0) {
+                        tmm__barrier_wait(empties + 8 * stage,
+                                          parity ^ 1); /* at once, the first time */
+                        tmm__barrier_expect(barrier, bytes);
+                    }
                     if (job.turned_A) {
                         const int begin = beside == 1 ? 0 : block.col * 32; /* of its k */
                         for (int i = 0; i < ROWS / 64; i++)
@@ -13325,7 +13332,7 @@ TMM_KERNEL void __launch_bounds__(128 + 2 * TMM__HALF_WGMMA_ROWS, 1)
             }
         }
         __syncwarp();
-        if (parts > 1) {
+        if (parts > 1 && !direct) {
             TMM__CLUSTER_ARRIVES();
             TMM__CLUSTER_WAITS();
         }
@@ -13371,10 +13378,13 @@ TMM_KERNEL void __launch_bounds__(128 + 2 * TMM__HALF_WGMMA_ROWS, 1)
                 TMM__HALF_SUM(COLS);
             else
                 TMM__HALF_SUM(FEWER);
-            if (parts > 1) {
+            if (parts > 1 && !direct) {
                 TMM__CLUSTER_ARRIVES();
                 TMM__CLUSTER_WAITS(); /* then stages are free for sums */
-                tmm__half_gather(sum, &job, &block, warp, mine, stages, gathered, ROWS / 16, COLS);
+            }
+            if (parts > 1) {
+                tmm__half_gather(sum, &job, &block, warp, mine,
+                                 stages + (direct ? STAGES * STAGE : 0), gathered, ROWS / 16, COLS);
                 if (mine < 0) continue;
             }
             const int way = PLAIN ? (int)TMM__HALF_BY_BOXES : tmm__xhalf_by_boxes(&job, &at);
