@@ -12230,6 +12230,37 @@ TMM__DEVICE void tmm__half_gather(float *sum, const tmm__half_job *job,
     }
 }
 
+/* The sums of two warps of the same 16 rows, added: each has those of half of the columns then, the first ones. Theirs
+   lie 16 KB apart, of a warp the 4 KB of its boxes. */
+TMM__DEVICE void tmm__half_exchange(float *sum, unsigned boxes, int warp, const int cols)
+{
+    const unsigned lane = threadIdx.x % 32 * 16, mine = boxes + warp * 4096 + lane;
+    const unsigned other = boxes + (warp ^ 4) * 4096 + lane;
+#pragma unroll
+    for (int i = 0; i < cols / 16; i++) {
+        float x[4];
+#pragma unroll
+        for (int j = 0; j < 4; j++) {
+            const float first = sum[4 * i + j], second = sum[4 * i + j + cols / 4];
+            x[j] = warp < 4 ? second : first, sum[4 * i + j] = warp < 4 ? first : second;
+        }
+        asm volatile("st.shared.v4.f32 [%0], {%1, %2, %3, %4};" ::"r"(other + i * 512), "f"(x[0]),
+                     "f"(x[1]), "f"(x[2]), "f"(x[3])
+                     : "memory");
+    }
+    asm volatile("bar.sync 1, 256;" ::: "memory");
+#pragma unroll
+    for (int i = 0; i < cols / 16; i++) {
+        float x[4];
+        asm volatile("ld.shared.v4.f32 {%0, %1, %2, %3}, [%4];"
+                     : "=f"(x[0]), "=f"(x[1]), "=f"(x[2]), "=f"(x[3])
+                     : "r"(mine + i * 512)
+                     : "memory");
+#pragma unroll
+        for (int j = 0; j < 4; j++) sum[4 * i + j] += x[j];
+    }
+}
+
 /* Copies a box of a map to shared memory, to the blocks of the cluster of which `blocks` has bits; zeros
    beyond the edges. Barriers there count (PTX ISA 9.7, "cp.async.bulk.tensor"). */
 TMM__DEVICE void tmm__half_box(unsigned to, const tmm__half_map *map, int x, int y, int z,
@@ -12247,6 +12278,13 @@ TMM__DEVICE void tmm__half_box(unsigned to, const tmm__half_map *map, int x, int
             ".multicast::cluster [%0], [%1, {%2, %3, %4}], [%5], %6;" ::"r"(to),
             "l"(map), "r"(x), "r"(y), "r"(z), "r"(barrier), "h"((short)blocks)
             : "memory");
+}
+
+/* Loads a word that nobody needs; ptxas cannot know. */
+TMM__DEVICE void tmm__half_touch(const void *at)
+{
+    asm volatile("{\n.reg .pred p;\nsetp.eq.b32 p, %0, 0x7fedcba9;\n@p nanosleep.u32 0;\n}" ::"r"(
+        *(const unsigned *)at));
 }
 
 TMM__DEVICE void tmm__half_prefetch(const tmm__half_map *map)
@@ -12395,25 +12433,27 @@ TMM__DEVICE void tmm__xhalf_step(float *c, unsigned at, int group, const int row
    they have left the item before when they are woken up again. */
 TMM__DEVICE void tmm__xhalf_sum(float *c, int *stage, unsigned *parity, int steps, unsigned stages,
                                 unsigned fulls, unsigned empties, int group, int writer, bool ahead,
-                                const int count, const int stage_bytes, const int rows,
+                                bool turns, const int count, const int stage_bytes, const int rows,
                                 const int cols, const int turned_A, const int turned_B)
 {
     int before = -1;
-    ahead = ahead && steps >= count;
+    const int rows_of = turns ? 0 : group, stride = turns ? 2 : 1;
+    ahead = ahead && !turns && steps >= count;
+    if (turns) *stage = group; /* such blocks have one item */
     if (ahead && group > 0) asm volatile("bar.sync 1, %0;" ::"r"(2 * rows) : "memory");
 #pragma unroll 1
-    for (int step = 0; step < steps; step++) {
+    for (int step = turns ? group : 0; step < steps; step += stride) {
         const unsigned at = stages + *stage * stage_bytes;
         tmm__barrier_wait(fulls + 8 * *stage, *parity);
         TMM__WGMMA_BEGIN();
-        tmm__xhalf_step(c, at, group, rows, cols, turned_A, turned_B);
+        tmm__xhalf_step(c, at, rows_of, rows, cols, turned_A, turned_B);
         TMM__WGMMA_COMMIT();
         if (ahead && group == 0 && step == 1)
             asm volatile("bar.arrive 1, %0;" ::"r"(2 * rows) : "memory");
         TMM__WGMMA_WAIT(1);
         if (before >= 0 && writer >= 0) tmm__barrier_arrive_at(empties + 8 * before, writer);
         before = *stage;
-        if (++*stage == count) *stage = 0, *parity ^= 1;
+        if ((*stage += stride) >= count) *stage -= count, *parity ^= 1;
     }
     TMM__WGMMA_WAIT(0);
     if (before >= 0 && writer >= 0) tmm__barrier_arrive_at(empties + 8 * before, writer);
@@ -13187,7 +13227,7 @@ static_assert(TMM__HALF_WGMMA_STAGES >= 2 && tmm__half_wgmma_bytes <= 227 * 1024
               "TMM__HALF_WGMMA_LIST: stages must be 2 at least, and fit into 227 KB");
 #define TMM__HALF_SUM_OF(cols, turned_A, turned_B)                                               \
     tmm__xhalf_sum(sum, &stage, &parity, at.steps, stages, fulls, empties, group, writer, ahead, \
-                   STAGES, STAGE, ROWS, cols, turned_A, turned_B)
+                   turns, STAGES, STAGE, ROWS, cols, turned_A, turned_B)
 #define TMM__HALF_SUM(cols)               \
     do {                                  \
         if (job.turned_A && job.turned_B) \
@@ -13214,7 +13254,7 @@ TMM_KERNEL void __launch_bounds__(128 + 2 * TMM__HALF_WGMMA_ROWS, 1)
     tmm__gemm_half_wgmma(const TMM__GRID_CONSTANT tmm__half_map map_A,
                          const TMM__GRID_CONSTANT tmm__half_map map_B,
                          const TMM__GRID_CONSTANT tmm__half_map map_C, TMM_OUT *__restrict__ C,
-                         const tmm__half_job job)
+                         const TMM__GRID_CONSTANT tmm__half_job job)
 {
 #if TMM__WGMMA
     enum {
@@ -13239,6 +13279,10 @@ TMM_KERNEL void __launch_bounds__(128 + 2 * TMM__HALF_WGMMA_ROWS, 1)
     const bool single = down * beside * parts == 1;
     /* What a warp gets of another part then lies in its boxes, which nothing else needs. */
     const bool direct = COLS == 128 && parts == 2;
+    /* Warpgroups take turns at the stages of tiles of 64 rows: each has some of the k of all rows. */
+    const bool turns = COLS == 128 && job.rows == 64;
+    /* Arguments come to a multiprocessor by lines of 64 bytes: warps ask for them all at once. */
+    tmm__half_touch((const char *)&job + min(threadIdx.x / 32 * 64, (unsigned)sizeof job - 4));
     unsigned rank, first_item, count;
     TMM__CLUSTER_SPECIAL(rank, "cluster_ctarank");
     TMM__CLUSTER_SPECIAL(first_item, "clusterid.x");
@@ -13253,11 +13297,10 @@ TMM_KERNEL void __launch_bounds__(128 + 2 * TMM__HALF_WGMMA_ROWS, 1)
         tmm__half_prefetch(&map_A), tmm__half_prefetch(&map_B);
         for (int n = 0; n < STAGES; n++) {
             tmm__barrier_init(fulls + 8 * n, 1);
-            tmm__barrier_init(empties + 8 * n, ROWS / 16 * (down + beside - 1));
+            tmm__barrier_init(empties + 8 * n, (turns ? 4 : ROWS / 16) * (down + beside - 1));
         }
         if (parts > 1) tmm__barrier_init(gathered, 1);
-        asm volatile("fence.mbarrier_init.release.cluster;\nfence.proxy.async.shared::cta;" ::
-                         : "memory");
+        asm volatile("fence.mbarrier_init.release.cluster;" ::: "memory");
         if (job.boxed_C) tmm__half_prefetch(&map_C);
     }
     __syncwarp();
@@ -13276,9 +13319,13 @@ TMM_KERNEL void __launch_bounds__(128 + 2 * TMM__HALF_WGMMA_ROWS, 1)
     else
         TMM__CLUSTER_WAITS();
     if (threadIdx.x < 128) {
-        asm volatile("setmaxnreg.dec.sync.aligned.u32 40;");
+        if (COLS == 128) /* whose sums take few */
+            asm volatile("setmaxnreg.dec.sync.aligned.u32 56;");
+        else
+            asm volatile("setmaxnreg.dec.sync.aligned.u32 40;");
         const int width = FEWER == COLS ? (int)COLS : job.width;
-        const int bytes = job.turned_B || FEWER == COLS ? (int)STAGE : (ROWS + width) * 128;
+        const int bytes = (job.turned_B || FEWER == COLS ? (int)STAGE : (ROWS + width) * 128) -
+                          (turns ? 64 * 128 : 0);
         const int mine = down == 1 ? 2 : 1, first = down == 1 ? 0 : block.row; /* halves of B */
         /* Blocks that get its parts of A and B, a bit each. */
         const int to_row = beside == 1 ? 1 : (1 << down | 1) << (first_of_part + block.row);
@@ -13301,7 +13348,7 @@ TMM_KERNEL void __launch_bounds__(128 + 2 * TMM__HALF_WGMMA_ROWS, 1)
                     }
                     if (job.turned_A) {
                         const int begin = beside == 1 ? 0 : block.col * 32; /* of its k */
-                        for (int i = 0; i < ROWS / 64; i++)
+                        for (int i = 0; i < (turns ? 1 : ROWS / 64); i++)
                             tmm__half_box(to + i * 8192 + begin * 128, &map_A, at.row + i * 64,
                                           k + begin, zA, barrier, to_row);
                     } else {
@@ -13339,9 +13386,11 @@ TMM_KERNEL void __launch_bounds__(128 + 2 * TMM__HALF_WGMMA_ROWS, 1)
     } else {
         if (ROWS == 192)
             asm volatile("setmaxnreg.inc.sync.aligned.u32 152;");
+        else if (COLS == 128)
+            asm volatile("setmaxnreg.inc.sync.aligned.u32 216;");
         else
             asm volatile("setmaxnreg.inc.sync.aligned.u32 232;");
-        const int warp = threadIdx.x / 32 - 4, group = warp / 4;
+        const int warp = threadIdx.x / 32 - 4, group = warp / 4, lines = turns ? warp % 4 : warp;
         const int own = STAGES * STAGE + warp * TMM__HALF_WGMMA_STORE(ROWS);
         const bool ahead = job.items > (int)count;
         const int lane = threadIdx.x % 32;
@@ -13357,19 +13406,21 @@ TMM_KERNEL void __launch_bounds__(128 + 2 * TMM__HALF_WGMMA_ROWS, 1)
                 mine = tmm__half_own(&job, block.part, warp, ROWS / 16, COLS);
                 at.width = job.width / halves;
                 if (mine == 1) at.col += at.width;
+            } else if (turns) {
+                at.width = COLS / 2, at.col += group * (COLS / 2);
             }
             tmm__wait_for_previous();
             if (!PLAIN && job.beta != 0 && at.part < 0)
-                tmm__xhalf_ask(C + at.product * job.batchC, job.ldc, &job, at.row + warp * 16,
+                tmm__xhalf_ask(C + at.product * job.batchC, job.ldc, &job, at.row + lines * 16,
                                at.col, COLS);
 #ifdef TMM_WITH_EPILOGUE
             if (!PLAIN && job.after.active && job.after.D != NULL && at.part < 0)
                 tmm__xhalf_ask((const TMM_OUT *)job.after.D +
                                    (job.after.product + at.product) * job.after.strideD,
-                               job.after.ldd, &job, at.row + warp * 16, at.col, COLS);
+                               job.after.ldd, &job, at.row + lines * 16, at.col, COLS);
 #endif
             tmm__xhalf_biases biases;
-            if (!PLAIN) tmm__xhalf_load_biases(&biases, &job, &at, warp, COLS);
+            if (!PLAIN) tmm__xhalf_load_biases(&biases, &job, &at, lines, COLS);
             float sum[COLS / 2];
 #pragma unroll
             for (int i = 0; i < COLS / 2; i++) sum[i] = 0;
@@ -13386,26 +13437,28 @@ TMM_KERNEL void __launch_bounds__(128 + 2 * TMM__HALF_WGMMA_ROWS, 1)
                 tmm__half_gather(sum, &job, &block, warp, mine,
                                  stages + (direct ? STAGES * STAGE : 0), gathered, ROWS / 16, COLS);
                 if (mine < 0) continue;
+            } else if (turns) {
+                tmm__half_exchange(sum, stages + STAGES * STAGE, warp, COLS);
             }
             const int way = PLAIN ? (int)TMM__HALF_BY_BOXES : tmm__xhalf_by_boxes(&job, &at);
             int begin = 0; /* of the columns that threads store */
             if (way == TMM__HALF_MORE) {
-                tmm__xhalf_more_boxes(&map_C, &job, C, stages + own, sum, &at, warp, &biases, COLS);
+                tmm__xhalf_more_boxes(&map_C, &job, C, stages + own, sum, &at, lines, &biases, COLS);
                 begin = TMM__HALF_WHOLE(&at);
             } else if (way == TMM__HALF_BY_BOXES) {
-                tmm__xhalf_store_boxes(&map_C, &job, stages + own, sum, at.row + warp * 16, &at,
+                tmm__xhalf_store_boxes(&map_C, &job, stages + own, sum, at.row + lines * 16, &at,
                                        COLS, PLAIN);
                 begin = COLS;
             }
 #ifdef TMM_WITH_SYRK
             if (!PLAIN && way == TMM__HALF_DIAGONAL) {
-                tmm__xhalf_diagonal(&job, C, stages + own, sum, &at, warp, COLS);
+                tmm__xhalf_diagonal(&job, C, stages + own, sum, &at, lines, COLS);
                 begin = COLS;
             }
 #endif
             if (!PLAIN && begin < at.width) {
                 if (tmm__elected()) TMM__HALF_BOXES_WAIT(0);
-                tmm__xhalf_store(&job, C, (float *)(tmm__memory + skip + own), sum, &at, warp,
+                tmm__xhalf_store(&job, C, (float *)(tmm__memory + skip + own), sum, &at, lines,
                                  begin, COLS);
             }
         }
@@ -19723,12 +19776,13 @@ enum {
     TMM__HALF_THIN_FIRST = 32
 };
 /* Ways to take an instance by wgmma: its number, blocks of a cluster above each other, columns of a tile, and blocks
-   side by side. */
-enum { TMM__HALF_WAYS = 16 };
+   side by side. The last one has tiles of 64 rows, at whose stages warpgroups take turns. */
+enum { TMM__HALF_WAYS = 17, TMM__HALF_TURNS = 16 };
 static const int tmm__half_ways[TMM__HALF_WAYS][4] = {
     {0, 2, 256, 1}, {1, 2, 128, 1}, {2, 2, 192, 1}, {0, 1, 256, 1}, {1, 1, 128, 1}, {2, 1, 192, 1},
     {4, 2, 224, 1}, {0, 2, 224, 1}, {2, 2, 160, 1}, {4, 1, 224, 1}, {0, 1, 224, 1}, {2, 1, 160, 1},
-    {3, 2, 192, 1}, {3, 1, 192, 1}, {1, 2, 128, 2}, {2, 2, 192, 2}};
+    {3, 2, 192, 1}, {3, 1, 192, 1}, {1, 2, 128, 2}, {2, 2, 192, 2},
+    {1, 2, 128, 1}};
 #endif
 /* See thin_launch.h. */
 static inline void tmm__xhalf_thin_plan(const tmm__xproduct *p, tmm__plan *c);
@@ -19848,6 +19902,7 @@ static inline void tmm__xhalf_wgmma_try(const tmm__xproduct *p, tmm__plan *c, in
     const int cluster = down * beside * parts_of_k;
     const tmm__device *device = tmm__current_device();
     const tmm__xhalf__wgmma *i = tmm__xhalf_wgmma(n);
+    const int rows = way == (int)TMM__HALF_TURNS ? 64 : i->rows;
     /* Smaller or larger than those that have numbers, as 224, 288 and 336 columns of 128 rows would be: on a line
        through the numbers of two. */
     const double *full = tmm__tuned()->half_wgmma[n < TMM__TUNED_HALF ? n : 0];
@@ -19856,9 +19911,10 @@ static inline void tmm__xhalf_wgmma_try(const tmm__xproduct *p, tmm__plan *c, in
     enum { COUNT = sizeof tmm__tuned()->half_wgmma[0] / sizeof(double) };
     double costs[COUNT];
     for (int k = 0; k < (int)COUNT; k++) costs[k] = full[k] + (less[k] - full[k]) * fewer;
+    if (rows < i->rows) costs[1] *= 0.7;
     if (n > 3) costs[1] *= 1.2; /* three stages are few for 336 columns: 41 us at 2304 for 36 */
-    const tmm__load load = tmm__xload(p, TMM__COST_TENSOR, i->rows, cols);
-    const tmm__tiling t = tmm__xhalf_tile(p, i->rows * down, cols * beside);
+    const tmm__load load = tmm__xload(p, TMM__COST_TENSOR, rows, cols);
+    const tmm__tiling t = tmm__xhalf_tile(p, rows * down, cols * beside);
     const double tiles = t.down * t.across * p->batch, most = tmm__xhalf_room(i, cluster);
     const double steps = ceil(ceil(p->K / 64.0) / parts_of_k);
     tmm__xproduct q = *p;
@@ -19874,7 +19930,7 @@ static inline void tmm__xhalf_wgmma_try(const tmm__xproduct *p, tmm__plan *c, in
     /* What is not shared by a cluster comes from L2 more often. */
     const double whole = tiles - parts, items = whole + parts * slices;
     const double busy = fmin(items / most, 1), lines = p->rsB != 1 ? i->cols : cols;
-    const double copied = (i->rows / (double)beside * tmm__half_apart_time(apart[0], i->rows) +
+    const double copied = (rows / (double)beside * tmm__half_apart_time(apart[0], rows) +
                            lines / down * tmm__half_apart_time(apart[1], cols)) *
                           128;
     /* Few blocks of 128 x 128 find a higher clock, and L2 free: 1024 took 0.7 of the clocks of a step. */
@@ -19916,7 +19972,7 @@ static inline void tmm__xhalf_wgmma_try(const tmm__xproduct *p, tmm__plan *c, in
     time = TMM__PLAN_GUESS(instance, cut, slices, time);
     if (time >= c->time) return;
     c->time = time, c->instance = instance, c->kernel = i->kernel, c->bytes = i->bytes;
-    c->tile_m = i->rows, c->tile_n = cols, c->slices = slices, c->cut = cut, c->down = down;
+    c->tile_m = rows, c->tile_n = cols, c->slices = slices, c->cut = cut, c->down = down;
     c->rest = last_round ? rest : 0;
 }
 
@@ -19935,7 +19991,8 @@ static inline void tmm__xhalf_wgmma_plan(const tmm__xproduct *p, tmm__plan *c)
     for (int way = 0; way < (int)TMM__HALF_WAYS; way++) {
         const int cluster = tmm__half_ways[way][1], beside = tmm__half_ways[way][3];
         const tmm__xhalf__wgmma *i = tmm__xhalf_wgmma(tmm__half_ways[way][0]);
-        const double down = ceil(p->M / (double)(i != NULL ? i->rows : 128));
+        const int turns = way == (int)TMM__HALF_TURNS, rows = turns || i == NULL ? 64 : i->rows;
+        const double down = ceil(p->M / (double)rows);
         const int plain = i != NULL && i->rows == 192;
         /* Not if a block of a cluster had no rows, but two of them may have an odd number. A triangle is cut in
            squares, and these in two tiles at most, or in rows of tiles. */
@@ -19944,17 +20001,18 @@ static inline void tmm__xhalf_wgmma_plan(const tmm__xproduct *p, tmm__plan *c)
             (plain && !tmm__xhalf_plain(p)) || p->N <= (beside - 1) * tmm__half_ways[way][2])
             continue;
         const tmm__tiling t =
-            tmm__xhalf_tile(p, i->rows * cluster, tmm__half_ways[way][2] * beside);
+            tmm__xhalf_tile(p, rows * cluster, tmm__half_ways[way][2] * beside);
         const double tiles = t.down * t.across * p->batch,
                      most = tmm__xhalf_room(i, cluster * beside);
         /* items are counted in 32 bits */
         if (tiles > INT_MAX / 2 - 65536 || tiles == 0 || most < 1) continue;
+        if (turns && (TMM__TRIANGLE(p) || tiles > most)) continue; /* one item a block */
         const int rest = (int)fmod(tiles, most);
         /* Single blocks where two fit: in parts of k alone. */
         const int pairs = cluster == 1 && down > 1 && fmod(down, 2) == 0;
         const int stairs = TMM__TRIANGLE(p) && t.squares == 0;
         for (int s = 0; s < (int)(sizeof slices / sizeof *slices) && !pairs; s++) {
-            if (s > 0 && (!cuts || slices[s] * 4 > steps || plain || stairs)) break;
+            if (s > 0 && (!cuts || slices[s] * 4 > steps || plain || stairs || turns)) break;
             if (s == 0 || tiles * slices[s] <= 4 * most)
                 tmm__xhalf_wgmma_try(p, c, way, apart, copies, 0, slices[s], 1);
             if (s > 0 && tiles > most && rest > 0 && p->batch == 1 &&
@@ -19962,9 +20020,8 @@ static inline void tmm__xhalf_wgmma_plan(const tmm__xproduct *p, tmm__plan *c)
                 tmm__xhalf_wgmma_try(p, c, way, apart, copies, rest, slices[s], 1);
         }
         /* Where a side is thin KERNEL THIN HALF is better. */
-        const int parts_most = !(p->allowed & TMM__CUT_K) || plain || p->M <= 64 || p->N <= 64
-                                   ? 1
-                                   : (int)fmin(4, steps / 4);
+        const int alone = !(p->allowed & TMM__CUT_K) || plain || turns || p->M <= 64 || p->N <= 64;
+        const int parts_most = alone ? 1 : (int)fmin(4, steps / 4);
         for (int parts = 2; parts <= parts_most && parts * cluster * beside <= 8; parts++)
             if (tmm__xhalf_room(i, parts * cluster * beside) > 0)
                 tmm__xhalf_wgmma_try(p, c, way, apart, copies, 0, 1, parts);
@@ -20188,7 +20245,7 @@ static inline tmm_status tmm__xhalf_run_wgmma(const tmm__xproduct *given, const 
         const long long most = job.parts > 1 ? job.items : room > 0 ? room : 1;
         const unsigned blocks = (unsigned)(cluster * tmm__min(job.items, most));
         void *arguments[] = {&maps[0], &maps[1], &maps[2], &p->C, &job};
-        status = tmm__launch_clusters(plan->kernel, dim3(blocks), 128 + 2 * job.rows, cluster, 1,
+        status = tmm__launch_clusters(plan->kernel, dim3(blocks), 128 + 2 * i->rows, cluster, 1,
                                       plan->bytes, arguments, p->stream);
         /* Of the last tiles a thread adds all of an element: an eighth of the blocks. */
         status = tmm__xsum(status, &q, slices, partials, plan->rest > 0 ? 1 : TMM__SUM_GROUPS);

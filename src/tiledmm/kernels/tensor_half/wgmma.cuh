@@ -202,6 +202,37 @@ TMM__DEVICE void tmm__half_gather(float *sum, const tmm__half_job *job,
     }
 }
 
+/* The sums of two warps of the same 16 rows, added: each has those of half of the columns then, the first ones. Theirs
+   lie 16 KB apart, of a warp the 4 KB of its boxes. */
+TMM__DEVICE void tmm__half_exchange(float *sum, unsigned boxes, int warp, const int cols)
+{
+    const unsigned lane = threadIdx.x % 32 * 16, mine = boxes + warp * 4096 + lane;
+    const unsigned other = boxes + (warp ^ 4) * 4096 + lane;
+#pragma unroll
+    for (int i = 0; i < cols / 16; i++) {
+        float x[4];
+#pragma unroll
+        for (int j = 0; j < 4; j++) {
+            const float first = sum[4 * i + j], second = sum[4 * i + j + cols / 4];
+            x[j] = warp < 4 ? second : first, sum[4 * i + j] = warp < 4 ? first : second;
+        }
+        asm volatile("st.shared.v4.f32 [%0], {%1, %2, %3, %4};" ::"r"(other + i * 512), "f"(x[0]),
+                     "f"(x[1]), "f"(x[2]), "f"(x[3])
+                     : "memory");
+    }
+    asm volatile("bar.sync 1, 256;" ::: "memory");
+#pragma unroll
+    for (int i = 0; i < cols / 16; i++) {
+        float x[4];
+        asm volatile("ld.shared.v4.f32 {%0, %1, %2, %3}, [%4];"
+                     : "=f"(x[0]), "=f"(x[1]), "=f"(x[2]), "=f"(x[3])
+                     : "r"(mine + i * 512)
+                     : "memory");
+#pragma unroll
+        for (int j = 0; j < 4; j++) sum[4 * i + j] += x[j];
+    }
+}
+
 /* Copies a box of a map to shared memory, to the blocks of the cluster of which `blocks` has bits; zeros
    beyond the edges. Barriers there count (PTX ISA 9.7, "cp.async.bulk.tensor"). */
 TMM__DEVICE void tmm__half_box(unsigned to, const tmm__half_map *map, int x, int y, int z,
@@ -219,6 +250,13 @@ TMM__DEVICE void tmm__half_box(unsigned to, const tmm__half_map *map, int x, int
             ".multicast::cluster [%0], [%1, {%2, %3, %4}], [%5], %6;" ::"r"(to),
             "l"(map), "r"(x), "r"(y), "r"(z), "r"(barrier), "h"((short)blocks)
             : "memory");
+}
+
+/* Loads a word that nobody needs; ptxas cannot know. */
+TMM__DEVICE void tmm__half_touch(const void *at)
+{
+    asm volatile("{\n.reg .pred p;\nsetp.eq.b32 p, %0, 0x7fedcba9;\n@p nanosleep.u32 0;\n}" ::"r"(
+        *(const unsigned *)at));
 }
 
 TMM__DEVICE void tmm__half_prefetch(const tmm__half_map *map)
@@ -367,25 +405,27 @@ TMM__DEVICE void tmm__xhalf_step(float *c, unsigned at, int group, const int row
    they have left the item before when they are woken up again. */
 TMM__DEVICE void tmm__xhalf_sum(float *c, int *stage, unsigned *parity, int steps, unsigned stages,
                                 unsigned fulls, unsigned empties, int group, int writer, bool ahead,
-                                const int count, const int stage_bytes, const int rows,
+                                bool turns, const int count, const int stage_bytes, const int rows,
                                 const int cols, const int turned_A, const int turned_B)
 {
     int before = -1;
-    ahead = ahead && steps >= count;
+    const int rows_of = turns ? 0 : group, stride = turns ? 2 : 1;
+    ahead = ahead && !turns && steps >= count;
+    if (turns) *stage = group; /* such blocks have one item */
     if (ahead && group > 0) asm volatile("bar.sync 1, %0;" ::"r"(2 * rows) : "memory");
 #pragma unroll 1
-    for (int step = 0; step < steps; step++) {
+    for (int step = turns ? group : 0; step < steps; step += stride) {
         const unsigned at = stages + *stage * stage_bytes;
         tmm__barrier_wait(fulls + 8 * *stage, *parity);
         TMM__WGMMA_BEGIN();
-        tmm__xhalf_step(c, at, group, rows, cols, turned_A, turned_B);
+        tmm__xhalf_step(c, at, rows_of, rows, cols, turned_A, turned_B);
         TMM__WGMMA_COMMIT();
         if (ahead && group == 0 && step == 1)
             asm volatile("bar.arrive 1, %0;" ::"r"(2 * rows) : "memory");
         TMM__WGMMA_WAIT(1);
         if (before >= 0 && writer >= 0) tmm__barrier_arrive_at(empties + 8 * before, writer);
         before = *stage;
-        if (++*stage == count) *stage = 0, *parity ^= 1;
+        if ((*stage += stride) >= count) *stage -= count, *parity ^= 1;
     }
     TMM__WGMMA_WAIT(0);
     if (before >= 0 && writer >= 0) tmm__barrier_arrive_at(empties + 8 * before, writer);

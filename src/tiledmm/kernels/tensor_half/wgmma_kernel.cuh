@@ -19,7 +19,7 @@ static_assert(TMM__HALF_WGMMA_STAGES >= 2 && tmm__half_wgmma_bytes <= 227 * 1024
               "TMM__HALF_WGMMA_LIST: stages must be 2 at least, and fit into 227 KB");
 #define TMM__HALF_SUM_OF(cols, turned_A, turned_B)                                               \
     tmm__xhalf_sum(sum, &stage, &parity, at.steps, stages, fulls, empties, group, writer, ahead, \
-                   STAGES, STAGE, ROWS, cols, turned_A, turned_B)
+                   turns, STAGES, STAGE, ROWS, cols, turned_A, turned_B)
 #define TMM__HALF_SUM(cols)               \
     do {                                  \
         if (job.turned_A && job.turned_B) \
@@ -46,7 +46,7 @@ TMM_KERNEL void __launch_bounds__(128 + 2 * TMM__HALF_WGMMA_ROWS, 1)
     tmm__gemm_half_wgmma(const TMM__GRID_CONSTANT tmm__half_map map_A,
                          const TMM__GRID_CONSTANT tmm__half_map map_B,
                          const TMM__GRID_CONSTANT tmm__half_map map_C, TMM_OUT *__restrict__ C,
-                         const tmm__half_job job)
+                         const TMM__GRID_CONSTANT tmm__half_job job)
 {
 #if TMM__WGMMA
     enum {
@@ -71,6 +71,10 @@ TMM_KERNEL void __launch_bounds__(128 + 2 * TMM__HALF_WGMMA_ROWS, 1)
     const bool single = down * beside * parts == 1;
     /* What a warp gets of another part then lies in its boxes, which nothing else needs. */
     const bool direct = COLS == 128 && parts == 2;
+    /* Warpgroups take turns at the stages of tiles of 64 rows: each has some of the k of all rows. */
+    const bool turns = COLS == 128 && job.rows == 64;
+    /* Arguments come to a multiprocessor by lines of 64 bytes: warps ask for them all at once. */
+    tmm__half_touch((const char *)&job + min(threadIdx.x / 32 * 64, (unsigned)sizeof job - 4));
     unsigned rank, first_item, count;
     TMM__CLUSTER_SPECIAL(rank, "cluster_ctarank");
     TMM__CLUSTER_SPECIAL(first_item, "clusterid.x");
@@ -85,11 +89,10 @@ TMM_KERNEL void __launch_bounds__(128 + 2 * TMM__HALF_WGMMA_ROWS, 1)
         tmm__half_prefetch(&map_A), tmm__half_prefetch(&map_B);
         for (int n = 0; n < STAGES; n++) {
             tmm__barrier_init(fulls + 8 * n, 1);
-            tmm__barrier_init(empties + 8 * n, ROWS / 16 * (down + beside - 1));
+            tmm__barrier_init(empties + 8 * n, (turns ? 4 : ROWS / 16) * (down + beside - 1));
         }
         if (parts > 1) tmm__barrier_init(gathered, 1);
-        asm volatile("fence.mbarrier_init.release.cluster;\nfence.proxy.async.shared::cta;" ::
-                         : "memory");
+        asm volatile("fence.mbarrier_init.release.cluster;" ::: "memory");
         if (job.boxed_C) tmm__half_prefetch(&map_C);
     }
     __syncwarp();
@@ -108,9 +111,13 @@ TMM_KERNEL void __launch_bounds__(128 + 2 * TMM__HALF_WGMMA_ROWS, 1)
     else
         TMM__CLUSTER_WAITS();
     if (threadIdx.x < 128) {
-        asm volatile("setmaxnreg.dec.sync.aligned.u32 40;");
+        if (COLS == 128) /* whose sums take few */
+            asm volatile("setmaxnreg.dec.sync.aligned.u32 56;");
+        else
+            asm volatile("setmaxnreg.dec.sync.aligned.u32 40;");
         const int width = FEWER == COLS ? (int)COLS : job.width;
-        const int bytes = job.turned_B || FEWER == COLS ? (int)STAGE : (ROWS + width) * 128;
+        const int bytes = (job.turned_B || FEWER == COLS ? (int)STAGE : (ROWS + width) * 128) -
+                          (turns ? 64 * 128 : 0);
         const int mine = down == 1 ? 2 : 1, first = down == 1 ? 0 : block.row; /* halves of B */
         /* Blocks that get its parts of A and B, a bit each. */
         const int to_row = beside == 1 ? 1 : (1 << down | 1) << (first_of_part + block.row);
@@ -133,7 +140,7 @@ TMM_KERNEL void __launch_bounds__(128 + 2 * TMM__HALF_WGMMA_ROWS, 1)
                     }
                     if (job.turned_A) {
                         const int begin = beside == 1 ? 0 : block.col * 32; /* of its k */
-                        for (int i = 0; i < ROWS / 64; i++)
+                        for (int i = 0; i < (turns ? 1 : ROWS / 64); i++)
                             tmm__half_box(to + i * 8192 + begin * 128, &map_A, at.row + i * 64,
                                           k + begin, zA, barrier, to_row);
                     } else {
@@ -171,9 +178,11 @@ TMM_KERNEL void __launch_bounds__(128 + 2 * TMM__HALF_WGMMA_ROWS, 1)
     } else {
         if (ROWS == 192)
             asm volatile("setmaxnreg.inc.sync.aligned.u32 152;");
+        else if (COLS == 128)
+            asm volatile("setmaxnreg.inc.sync.aligned.u32 216;");
         else
             asm volatile("setmaxnreg.inc.sync.aligned.u32 232;");
-        const int warp = threadIdx.x / 32 - 4, group = warp / 4;
+        const int warp = threadIdx.x / 32 - 4, group = warp / 4, lines = turns ? warp % 4 : warp;
         const int own = STAGES * STAGE + warp * TMM__HALF_WGMMA_STORE(ROWS);
         const bool ahead = job.items > (int)count;
         const int lane = threadIdx.x % 32;
@@ -189,19 +198,21 @@ TMM_KERNEL void __launch_bounds__(128 + 2 * TMM__HALF_WGMMA_ROWS, 1)
                 mine = tmm__half_own(&job, block.part, warp, ROWS / 16, COLS);
                 at.width = job.width / halves;
                 if (mine == 1) at.col += at.width;
+            } else if (turns) {
+                at.width = COLS / 2, at.col += group * (COLS / 2);
             }
             tmm__wait_for_previous();
             if (!PLAIN && job.beta != 0 && at.part < 0)
-                tmm__xhalf_ask(C + at.product * job.batchC, job.ldc, &job, at.row + warp * 16,
+                tmm__xhalf_ask(C + at.product * job.batchC, job.ldc, &job, at.row + lines * 16,
                                at.col, COLS);
 #ifdef TMM_WITH_EPILOGUE
             if (!PLAIN && job.after.active && job.after.D != NULL && at.part < 0)
                 tmm__xhalf_ask((const TMM_OUT *)job.after.D +
                                    (job.after.product + at.product) * job.after.strideD,
-                               job.after.ldd, &job, at.row + warp * 16, at.col, COLS);
+                               job.after.ldd, &job, at.row + lines * 16, at.col, COLS);
 #endif
             tmm__xhalf_biases biases;
-            if (!PLAIN) tmm__xhalf_load_biases(&biases, &job, &at, warp, COLS);
+            if (!PLAIN) tmm__xhalf_load_biases(&biases, &job, &at, lines, COLS);
             float sum[COLS / 2];
 #pragma unroll
             for (int i = 0; i < COLS / 2; i++) sum[i] = 0;
@@ -218,26 +229,28 @@ TMM_KERNEL void __launch_bounds__(128 + 2 * TMM__HALF_WGMMA_ROWS, 1)
                 tmm__half_gather(sum, &job, &block, warp, mine,
                                  stages + (direct ? STAGES * STAGE : 0), gathered, ROWS / 16, COLS);
                 if (mine < 0) continue;
+            } else if (turns) {
+                tmm__half_exchange(sum, stages + STAGES * STAGE, warp, COLS);
             }
             const int way = PLAIN ? (int)TMM__HALF_BY_BOXES : tmm__xhalf_by_boxes(&job, &at);
             int begin = 0; /* of the columns that threads store */
             if (way == TMM__HALF_MORE) {
-                tmm__xhalf_more_boxes(&map_C, &job, C, stages + own, sum, &at, warp, &biases, COLS);
+                tmm__xhalf_more_boxes(&map_C, &job, C, stages + own, sum, &at, lines, &biases, COLS);
                 begin = TMM__HALF_WHOLE(&at);
             } else if (way == TMM__HALF_BY_BOXES) {
-                tmm__xhalf_store_boxes(&map_C, &job, stages + own, sum, at.row + warp * 16, &at,
+                tmm__xhalf_store_boxes(&map_C, &job, stages + own, sum, at.row + lines * 16, &at,
                                        COLS, PLAIN);
                 begin = COLS;
             }
 #ifdef TMM_WITH_SYRK
             if (!PLAIN && way == TMM__HALF_DIAGONAL) {
-                tmm__xhalf_diagonal(&job, C, stages + own, sum, &at, warp, COLS);
+                tmm__xhalf_diagonal(&job, C, stages + own, sum, &at, lines, COLS);
                 begin = COLS;
             }
 #endif
             if (!PLAIN && begin < at.width) {
                 if (tmm__elected()) TMM__HALF_BOXES_WAIT(0);
-                tmm__xhalf_store(&job, C, (float *)(tmm__memory + skip + own), sum, &at, warp,
+                tmm__xhalf_store(&job, C, (float *)(tmm__memory + skip + own), sum, &at, lines,
                                  begin, COLS);
             }
         }
