@@ -12050,6 +12050,15 @@ TMM_KERNEL void __launch_bounds__(tmm__half_threads, TMM__HALF_BLOCKS)
 #define TMM__HALF_WGMMA_STORE(rows) ((rows) == 192 ? 2048 : 4096)
 #define TMM__HALF_WGMMA_BYTES(rows, cols, stages) \
     ((stages) * ((rows) + (cols)) * 128 + 1024 + (rows) / 16 * TMM__HALF_WGMMA_STORE(rows))
+/* Parts of columns that blocks store of the rows of a warp, where they have parts of k. */
+#define TMM__HALF_HALVES(job, cols) \
+    ((cols) == 128 ? 2 : (cols) == 192 || (job)->width != (cols) ? 1 : 2)
+/* The columns that a warp stores. */
+#define TMM__HALF_STORED(job, cols)                            \
+    (((job)->parts > 1 && TMM__HALF_HALVES(job, cols) == 2) || \
+             ((cols) == 128 && (job)->rows == 64)              \
+         ? (cols) / 2                                          \
+         : (job)->width)
 #endif
 
 #if defined(TMM__PASS) && TMM__EMIT_TYPE && TMM__HALF_TENSOR && !defined(TMM__HALF_ONCE)
@@ -12078,7 +12087,8 @@ typedef struct tmm__half_job {
     /* Blocks of a cluster: above each other, which share B; side by side, which share A; and of the same tiles, with
        parts of their k. */
     int down, beside, parts;
-    int steps, items, part_steps; /* part_steps: of a part of a cluster, the last one having fewer */
+    int steps, items,
+        part_steps;          /* part_steps: of a part of a cluster, the last one having fewer */
     int band;                /* rows of pairs that are walked together */
     int whole, rest, slices; /* items from `whole` on are slices, of the last `rest` tiles */
 #ifdef TMM_WITH_SYRK
@@ -12099,8 +12109,7 @@ typedef int (*tmm__map_maker)(void *map, int type, unsigned rank, void *address,
 
 /* An item of a block's list: a tile of a product, and a part of its k. */
 typedef struct tmm__half_item {
-    int row, col, width; /* width: of what is stored */
-    int product, part, first, steps; /* part: the number of its partial sums; -1: none */
+    int row, col, product, part, first, steps; /* part: the number of its partial sums; -1: none */
 } tmm__half_item;
 
 /* Where a block lies in its cluster. */
@@ -12140,7 +12149,7 @@ TMM__DEVICE tmm__half_item tmm__half_find(const tmm__half_job *job, int item,
         tmm__triangle_tile(job->triangle, job->squares, job->ratio_log2, &down, &across);
 #endif
     at.row = (down * job->down + block->row) * job->rows;
-    at.col = (across * job->beside + block->col) * job->width, at.width = job->width;
+    at.col = (across * job->beside + block->col) * job->width;
     at.product = slices == 1 ? turn : turn / slices, at.part = cut ? (int)turn : -1;
     /* There are 2^25 steps and 32 slices at most. */
     const unsigned steps = job->steps, slice = turn - at.product * slices;
@@ -12153,8 +12162,6 @@ TMM__DEVICE tmm__half_item tmm__half_find(const tmm__half_job *job, int item,
 #if TMM__WGMMA
 /* Sums are divided among blocks that have parts of k: each stores some of the rows of warps, or, where the columns
    are two times whole boxes, of their halves, so that all warps have some to store. A block's first ones. */
-#define TMM__HALF_HALVES(job, cols) \
-    ((cols) == 128 ? 2 : (cols) == 192 || (job)->width != (cols) ? 1 : 2)
 TMM__DEVICE int tmm__half_first_unit(int part, int parts, int units)
 {
     const unsigned all = part * units + parts - 1; /* there are 4 parts at most */
@@ -12172,15 +12179,17 @@ TMM__DEVICE int tmm__half_own(const tmm__half_job *job, int part, int warp, cons
 }
 
 /* The sums of a warp's 16 rows to the blocks of the cluster that store them; those that this one stores, all added,
-   always in the same order, to the first ones. A lane has 16 bytes of each 8 columns; stages are free
+   always in the same order, to the first ones: if there are any, it returns true. A lane has 16 bytes of each 8 columns; stages are free
    (PTX ISA 9.7, "st.async"). */
-TMM__DEVICE void tmm__half_gather(float *sum, const tmm__half_job *job,
-                                  const tmm__half_block *block, int warp, int mine, unsigned stages,
+TMM__DEVICE bool tmm__half_gather(float *sum, const tmm__half_job *job,
+                                  const tmm__half_block *block, int warp, unsigned stages,
                                   unsigned gathered, const int warps, const int cols)
 {
     const int parts = job->parts, halves = TMM__HALF_HALVES(job, cols);
     const int width = job->width / halves, bytes = width * 64, units = halves * warps;
     unsigned own = 0, step = 0;
+    TMM__HIDE(warp); /* or what follows from it takes registers before */
+    const int mine = tmm__half_own(job, block->part, warp, warps, cols);
 #pragma unroll
     for (int half = 0; half < 2; half++) {
         const int unit = halves == 2 && half == 1 ? warps + warp : warp;
@@ -12208,7 +12217,7 @@ TMM__DEVICE void tmm__half_gather(float *sum, const tmm__half_job *job,
                              "f"(sum[4 * i + 3]), "r"(barrier)
                              : "memory");
     }
-    if (mine < 0) return;
+    if (mine < 0) return false;
     if (mine == 1) {
 #pragma unroll
         for (int i = 0; i < cols / 4; i++) sum[i] = sum[i + cols / 4];
@@ -12228,6 +12237,7 @@ TMM__DEVICE void tmm__half_gather(float *sum, const tmm__half_job *job,
             for (int j = 0; j < 4; j++) sum[4 * i + j] += x[j];
         }
     }
+    return true;
 }
 
 /* The sums of two warps of the same 16 rows, added: each has those of half of the columns then, the first ones. Theirs
@@ -12314,7 +12324,7 @@ TMM__DEVICE void tmm__half_boxes_wait(bool first)
 }
 
 /* Columns of a tile that are whole boxes of 64. */
-#define TMM__HALF_WHOLE(at) ((at)->width & ~63)
+#define TMM__HALF_WHOLE(job, cols) (TMM__HALF_STORED(job, cols) & ~63)
 
 /* Halves of a barrier of the cluster. TMM__CLUSTER_MEETS also lets everyone see what was written in front of it, for
    which it waits a thousand clocks. */
@@ -12650,7 +12660,7 @@ TMM__DEVICE void tmm__xhalf_store(const tmm__half_job *job, TMM_OUT *C, float *o
 {
     const int lane = threadIdx.x % 32, row = at->row + warp * 16;
     const int rows = (int)min(job->M - row, 16ll);
-    const int left = (int)min(job->N - at->col, (long long)at->width);
+    const int left = (int)min(job->N - at->col, (long long)TMM__HALF_STORED(job, cols));
     const long long product = at->product;
     const int place = TMM__HALF_PLACE(lane / 4, lane % 4 * 2);
     float *partials = NULL;
@@ -12755,7 +12765,7 @@ TMM__DEVICE void tmm__xhalf_store_boxes(const tmm__half_map *map, const tmm__hal
     const bool both = !one && cols == 2 * PART; /* behind one fence */
     const float alpha = job->alpha;
     const unsigned place = own + tmm__xhalf_box_place(threadIdx.x % 32);
-    const int col = at->col, product = at->product, width = at->width;
+    const int col = at->col, product = at->product, width = TMM__HALF_STORED(job, cols);
 #pragma unroll
     for (int part = 0; part < cols / PART; part++) {
         const unsigned box = one ? 0 : part % 2 * 2048;
@@ -12903,7 +12913,7 @@ TMM__DEVICE void tmm__xhalf_diagonal(const tmm__half_job *job, TMM_OUT *C, unsig
     enum { PART = 128 / sizeof(TMM_OUT), SUMS = PART / 2, WIDTH = PART / 8 };
     const int lane = threadIdx.x % 32, row = at->row + warp * 16, place = lane % 8;
     const int lower = job->triangle == TMM__LOWER;
-    const int end = (int)min(job->N, (long long)at->col + at->width);
+    const int end = (int)min(job->N, (long long)at->col + TMM__HALF_STORED(job, cols));
     const float alpha = job->alpha;
     const unsigned to = own + tmm__xhalf_box_place(lane);
     C += at->product * job->batchC;
@@ -12912,7 +12922,8 @@ TMM__DEVICE void tmm__xhalf_diagonal(const tmm__half_job *job, TMM_OUT *C, unsig
     for (int part = 0; part < cols / PART; part++) {
         const int first = at->col + part * PART;
         float x[SUMS];
-        if (part * PART >= at->width || (lower ? first > row + 15 : first + PART <= row))
+        if (part * PART >= TMM__HALF_STORED(job, cols) ||
+            (lower ? first > row + 15 : first + PART <= row))
             continue; /* beyond the diagonal */
 #pragma unroll
         for (int i = 0; i < SUMS; i++) x[i] = __fmaf_rn(alpha, sum[part * SUMS + i], 0.0f);
@@ -13011,7 +13022,8 @@ TMM__DEVICE void tmm__xhalf_active_way(const tmm__half_map *map, const tmm__half
     enum { WIDE = sizeof(TMM_OUT) == 4, PART = WIDE ? 32 : 64 };
     const int wide = cols % 128 == 0 ? 128 : 64;
     int row = at->row + warp * 16;
-    const int last = row < job->M ? (int)min(job->N, (long long)at->col + at->width) : 0;
+    const int last =
+        row < job->M ? (int)min(job->N, (long long)at->col + TMM__HALF_STORED(job, cols)) : 0;
     if (tmm__elected()) TMM__HALF_BOXES_WAIT(0);
     __syncwarp();
 #pragma unroll 1
@@ -13058,7 +13070,7 @@ TMM__DEVICE void tmm__xhalf_more_way(const tmm__half_map *map, const tmm__half_j
                                      tmm__xhalf_biases *biases, const int cols)
 {
     enum { WIDE = sizeof(TMM_OUT) == 4, PART = WIDE ? 32 : 64 };
-    int row = at->row + warp * 16, last = at->col + TMM__HALF_WHOLE(at);
+    int row = at->row + warp * 16, last = at->col + TMM__HALF_WHOLE(job, cols);
     bool of_D = false;
 #ifdef TMM_WITH_EPILOGUE
     of_D = job->after.active && job->after.D != NULL;
@@ -13135,7 +13147,8 @@ TMM__DEVICE void tmm__xhalf_more_boxes(const tmm__half_map *map, const tmm__half
 {
 #ifdef TMM_WITH_EPILOGUE
     /* Not where threads store a rest of columns. A bias of rows comes first, so that loops need not ask. */
-    if (job->after.active && job->beta == 0 && job->after.D == NULL && at->width % 64 == 0) {
+    if (job->after.active && job->beta == 0 && job->after.D == NULL &&
+        TMM__HALF_STORED(job, cols) % 64 == 0) {
         const int terms = tmm__xhalf_terms(&job->after);
         float alpha = job->alpha;
         if (job->after.row_bias != NULL) {
@@ -13175,11 +13188,12 @@ TMM__DEVICE void tmm__xhalf_ask(const TMM_OUT *X, long long ld, const tmm__half_
 #ifndef TMM__HALF_ONCE
 enum { TMM__HALF_BY_THREADS, TMM__HALF_BY_BOXES, TMM__HALF_MORE, TMM__HALF_DIAGONAL };
 #endif
-TMM__DEVICE int tmm__xhalf_by_boxes(const tmm__half_job *job, const tmm__half_item *at)
+TMM__DEVICE int tmm__xhalf_by_boxes(const tmm__half_job *job, const tmm__half_item *at,
+                                    const int cols)
 {
     int way = job->beta != 0 ? TMM__HALF_MORE : TMM__HALF_BY_BOXES;
     if (!job->boxed_C || at->part >= 0) return TMM__HALF_BY_THREADS; /* partial sums */
-    if (job->N % (16 / sizeof(TMM_OUT)) != 0 && at->col + at->width > job->N)
+    if (job->N % (16 / sizeof(TMM_OUT)) != 0 && at->col + TMM__HALF_STORED(job, cols) > job->N)
         return TMM__HALF_BY_THREADS;
 #ifdef TMM_EPILOGUE
     way = TMM__HALF_BY_THREADS;
@@ -13200,7 +13214,7 @@ TMM__DEVICE int tmm__xhalf_by_boxes(const tmm__half_job *job, const tmm__half_it
     }
 #endif
 #ifdef TMM_WITH_SYRK
-    if ((job->triangle == TMM__LOWER && at->col + at->width - 1 > at->row) ||
+    if ((job->triangle == TMM__LOWER && at->col + TMM__HALF_STORED(job, cols) - 1 > at->row) ||
         (job->triangle == TMM__UPPER && at->col < at->row + 127))
         return way == TMM__HALF_BY_BOXES ? TMM__HALF_DIAGONAL : TMM__HALF_BY_THREADS;
 #endif
@@ -13390,7 +13404,7 @@ TMM_KERNEL void __launch_bounds__(128 + 2 * TMM__HALF_WGMMA_ROWS, 1)
             asm volatile("setmaxnreg.inc.sync.aligned.u32 216;");
         else
             asm volatile("setmaxnreg.inc.sync.aligned.u32 232;");
-        const int warp = threadIdx.x / 32 - 4, group = warp / 4, lines = turns ? warp % 4 : warp;
+        const int warp = threadIdx.x / 32 - 4, group = warp / 4;
         const int own = STAGES * STAGE + warp * TMM__HALF_WGMMA_STORE(ROWS);
         const bool ahead = job.items > (int)count;
         const int lane = threadIdx.x % 32;
@@ -13400,27 +13414,21 @@ TMM_KERNEL void __launch_bounds__(128 + 2 * TMM__HALF_WGMMA_ROWS, 1)
                                : -1;
         for (int item = first_item; item < job.items; item += count) {
             if (item >= (int)count) at = tmm__half_find(&job, item, &block);
-            int mine = 0;
-            if (parts > 1) {
-                const int halves = TMM__HALF_HALVES(&job, COLS);
-                mine = tmm__half_own(&job, block.part, warp, ROWS / 16, COLS);
-                at.width = job.width / halves;
-                if (mine == 1) at.col += at.width;
-            } else if (turns) {
-                at.width = COLS / 2, at.col += group * (COLS / 2);
-            }
+            if (parts > 1 && tmm__half_own(&job, block.part, warp, ROWS / 16, COLS) == 1)
+                at.col += COLS / 2;
+            if (turns) at.col += group * (COLS / 2), at.row -= group * 64;
             tmm__wait_for_previous();
             if (!PLAIN && job.beta != 0 && at.part < 0)
-                tmm__xhalf_ask(C + at.product * job.batchC, job.ldc, &job, at.row + lines * 16,
+                tmm__xhalf_ask(C + at.product * job.batchC, job.ldc, &job, at.row + warp * 16,
                                at.col, COLS);
 #ifdef TMM_WITH_EPILOGUE
             if (!PLAIN && job.after.active && job.after.D != NULL && at.part < 0)
                 tmm__xhalf_ask((const TMM_OUT *)job.after.D +
                                    (job.after.product + at.product) * job.after.strideD,
-                               job.after.ldd, &job, at.row + lines * 16, at.col, COLS);
+                               job.after.ldd, &job, at.row + warp * 16, at.col, COLS);
 #endif
             tmm__xhalf_biases biases;
-            if (!PLAIN) tmm__xhalf_load_biases(&biases, &job, &at, lines, COLS);
+            if (!PLAIN) tmm__xhalf_load_biases(&biases, &job, &at, warp, COLS);
             float sum[COLS / 2];
 #pragma unroll
             for (int i = 0; i < COLS / 2; i++) sum[i] = 0;
@@ -13434,31 +13442,32 @@ TMM_KERNEL void __launch_bounds__(128 + 2 * TMM__HALF_WGMMA_ROWS, 1)
                 TMM__CLUSTER_WAITS(); /* then stages are free for sums */
             }
             if (parts > 1) {
-                tmm__half_gather(sum, &job, &block, warp, mine,
-                                 stages + (direct ? STAGES * STAGE : 0), gathered, ROWS / 16, COLS);
-                if (mine < 0) continue;
+                if (!tmm__half_gather(sum, &job, &block, warp,
+                                      stages + (direct ? STAGES * STAGE : 0), gathered, ROWS / 16,
+                                      COLS))
+                    continue;
             } else if (turns) {
                 tmm__half_exchange(sum, stages + STAGES * STAGE, warp, COLS);
             }
-            const int way = PLAIN ? (int)TMM__HALF_BY_BOXES : tmm__xhalf_by_boxes(&job, &at);
+            const int way = PLAIN ? (int)TMM__HALF_BY_BOXES : tmm__xhalf_by_boxes(&job, &at, COLS);
             int begin = 0; /* of the columns that threads store */
             if (way == TMM__HALF_MORE) {
-                tmm__xhalf_more_boxes(&map_C, &job, C, stages + own, sum, &at, lines, &biases, COLS);
-                begin = TMM__HALF_WHOLE(&at);
+                tmm__xhalf_more_boxes(&map_C, &job, C, stages + own, sum, &at, warp, &biases, COLS);
+                begin = TMM__HALF_WHOLE(&job, COLS);
             } else if (way == TMM__HALF_BY_BOXES) {
-                tmm__xhalf_store_boxes(&map_C, &job, stages + own, sum, at.row + lines * 16, &at,
+                tmm__xhalf_store_boxes(&map_C, &job, stages + own, sum, at.row + warp * 16, &at,
                                        COLS, PLAIN);
                 begin = COLS;
             }
 #ifdef TMM_WITH_SYRK
             if (!PLAIN && way == TMM__HALF_DIAGONAL) {
-                tmm__xhalf_diagonal(&job, C, stages + own, sum, &at, lines, COLS);
+                tmm__xhalf_diagonal(&job, C, stages + own, sum, &at, warp, COLS);
                 begin = COLS;
             }
 #endif
-            if (!PLAIN && begin < at.width) {
+            if (!PLAIN && begin < TMM__HALF_STORED(&job, COLS)) {
                 if (tmm__elected()) TMM__HALF_BOXES_WAIT(0);
-                tmm__xhalf_store(&job, C, (float *)(tmm__memory + skip + own), sum, &at, lines,
+                tmm__xhalf_store(&job, C, (float *)(tmm__memory + skip + own), sum, &at, warp,
                                  begin, COLS);
             }
         }
@@ -19781,8 +19790,7 @@ enum { TMM__HALF_WAYS = 17, TMM__HALF_TURNS = 16 };
 static const int tmm__half_ways[TMM__HALF_WAYS][4] = {
     {0, 2, 256, 1}, {1, 2, 128, 1}, {2, 2, 192, 1}, {0, 1, 256, 1}, {1, 1, 128, 1}, {2, 1, 192, 1},
     {4, 2, 224, 1}, {0, 2, 224, 1}, {2, 2, 160, 1}, {4, 1, 224, 1}, {0, 1, 224, 1}, {2, 1, 160, 1},
-    {3, 2, 192, 1}, {3, 1, 192, 1}, {1, 2, 128, 2}, {2, 2, 192, 2},
-    {1, 2, 128, 1}};
+    {3, 2, 192, 1}, {3, 1, 192, 1}, {1, 2, 128, 2}, {2, 2, 192, 2}, {1, 2, 128, 1}};
 #endif
 /* See thin_launch.h. */
 static inline void tmm__xhalf_thin_plan(const tmm__xproduct *p, tmm__plan *c);
@@ -20000,8 +20008,7 @@ static inline void tmm__xhalf_wgmma_plan(const tmm__xproduct *p, tmm__plan *c)
             (TMM__TRIANGLE(p) && (cluster != (down > 1 ? 2 : 1) || beside > 1)) ||
             (plain && !tmm__xhalf_plain(p)) || p->N <= (beside - 1) * tmm__half_ways[way][2])
             continue;
-        const tmm__tiling t =
-            tmm__xhalf_tile(p, rows * cluster, tmm__half_ways[way][2] * beside);
+        const tmm__tiling t = tmm__xhalf_tile(p, rows * cluster, tmm__half_ways[way][2] * beside);
         const double tiles = t.down * t.across * p->batch,
                      most = tmm__xhalf_room(i, cluster * beside);
         /* items are counted in 32 bits */

@@ -520,18 +520,19 @@ static void TEST(_wgmma)(int count)
     int beside = 0, found = 0, asked = 0;
     for (int n = 0; n < count; n++) {
         const int way = n % TMM__HALF_WAYS, alone = tmm__half_ways[way][1] == 1;
-        const int rows = TMM(gemm__half_wgmma)(tmm__half_ways[way][0])->rows;
+        const int turns = way == TMM__HALF_TURNS; /* whole, an item a block */
+        const int rows = turns ? 64 : TMM(gemm__half_wgmma)(tmm__half_ways[way][0])->rows;
         const int cols = tmm__half_ways[way][2], plain = rows == 192; /* no beta, whole, aligned */
         if (plain && sizeof(OUT) == 4) continue;                      /* for C of 16 bits alone */
         asked++;
         wants_instance = TMM__HALF_WGMMA_FIRST + way;
         /* Clusters that share A, too, have whole tiles or parts of k. */
         const int side = tmm__half_ways[way][3], turn = n / TMM__HALF_WAYS + way;
-        wants_cut = cuts[plain ? 0 : side > 1 ? turn % 2 * 3 : turn % 4];
+        wants_cut = cuts[plain || turns ? 0 : side > 1 ? turn % 2 * 3 : turn % 4];
         wants_slices = wants_cut == TMM__PLAN_WHOLE                  ? 1
                        : wants_cut == TMM__PLAN_CLUSTERS && side > 1 ? 2
                                                                      : 2 + (int)random_below(3);
-        wants_processors = wants_cut == TMM__PLAN_CLUSTERS ? 8 : 6;
+        wants_processors = turns ? 128 : wants_cut == TMM__PLAN_CLUSTERS ? 8 : 6;
         const int last = wants_cut == TMM__PLAN_LAST_ROUND;
         const int thin =
             wants_cut == TMM__PLAN_CLUSTERS ? 64 : 0; /* no parts of k for such sides */

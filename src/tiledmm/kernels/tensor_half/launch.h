@@ -73,8 +73,7 @@ enum { TMM__HALF_WAYS = 17, TMM__HALF_TURNS = 16 };
 static const int tmm__half_ways[TMM__HALF_WAYS][4] = {
     {0, 2, 256, 1}, {1, 2, 128, 1}, {2, 2, 192, 1}, {0, 1, 256, 1}, {1, 1, 128, 1}, {2, 1, 192, 1},
     {4, 2, 224, 1}, {0, 2, 224, 1}, {2, 2, 160, 1}, {4, 1, 224, 1}, {0, 1, 224, 1}, {2, 1, 160, 1},
-    {3, 2, 192, 1}, {3, 1, 192, 1}, {1, 2, 128, 2}, {2, 2, 192, 2},
-    {1, 2, 128, 1}};
+    {3, 2, 192, 1}, {3, 1, 192, 1}, {1, 2, 128, 2}, {2, 2, 192, 2}, {1, 2, 128, 1}};
 #endif
 /* See thin_launch.h. */
 static inline void tmm__xhalf_thin_plan(const tmm__xproduct *p, tmm__plan *c);
@@ -292,8 +291,7 @@ static inline void tmm__xhalf_wgmma_plan(const tmm__xproduct *p, tmm__plan *c)
             (TMM__TRIANGLE(p) && (cluster != (down > 1 ? 2 : 1) || beside > 1)) ||
             (plain && !tmm__xhalf_plain(p)) || p->N <= (beside - 1) * tmm__half_ways[way][2])
             continue;
-        const tmm__tiling t =
-            tmm__xhalf_tile(p, rows * cluster, tmm__half_ways[way][2] * beside);
+        const tmm__tiling t = tmm__xhalf_tile(p, rows * cluster, tmm__half_ways[way][2] * beside);
         const double tiles = t.down * t.across * p->batch,
                      most = tmm__xhalf_room(i, cluster * beside);
         /* items are counted in 32 bits */

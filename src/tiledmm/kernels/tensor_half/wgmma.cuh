@@ -22,6 +22,15 @@
 #define TMM__HALF_WGMMA_STORE(rows) ((rows) == 192 ? 2048 : 4096)
 #define TMM__HALF_WGMMA_BYTES(rows, cols, stages) \
     ((stages) * ((rows) + (cols)) * 128 + 1024 + (rows) / 16 * TMM__HALF_WGMMA_STORE(rows))
+/* Parts of columns that blocks store of the rows of a warp, where they have parts of k. */
+#define TMM__HALF_HALVES(job, cols) \
+    ((cols) == 128 ? 2 : (cols) == 192 || (job)->width != (cols) ? 1 : 2)
+/* The columns that a warp stores. */
+#define TMM__HALF_STORED(job, cols)                            \
+    (((job)->parts > 1 && TMM__HALF_HALVES(job, cols) == 2) || \
+             ((cols) == 128 && (job)->rows == 64)              \
+         ? (cols) / 2                                          \
+         : (job)->width)
 #endif
 
 #if defined(TMM__PASS) && TMM__EMIT_TYPE && TMM__HALF_TENSOR && !defined(TMM__HALF_ONCE)
@@ -50,7 +59,8 @@ typedef struct tmm__half_job {
     /* Blocks of a cluster: above each other, which share B; side by side, which share A; and of the same tiles, with
        parts of their k. */
     int down, beside, parts;
-    int steps, items, part_steps; /* part_steps: of a part of a cluster, the last one having fewer */
+    int steps, items,
+        part_steps;          /* part_steps: of a part of a cluster, the last one having fewer */
     int band;                /* rows of pairs that are walked together */
     int whole, rest, slices; /* items from `whole` on are slices, of the last `rest` tiles */
 #ifdef TMM_WITH_SYRK
@@ -71,8 +81,7 @@ typedef int (*tmm__map_maker)(void *map, int type, unsigned rank, void *address,
 
 /* An item of a block's list: a tile of a product, and a part of its k. */
 typedef struct tmm__half_item {
-    int row, col, width; /* width: of what is stored */
-    int product, part, first, steps; /* part: the number of its partial sums; -1: none */
+    int row, col, product, part, first, steps; /* part: the number of its partial sums; -1: none */
 } tmm__half_item;
 
 /* Where a block lies in its cluster. */
@@ -112,7 +121,7 @@ TMM__DEVICE tmm__half_item tmm__half_find(const tmm__half_job *job, int item,
         tmm__triangle_tile(job->triangle, job->squares, job->ratio_log2, &down, &across);
 #endif
     at.row = (down * job->down + block->row) * job->rows;
-    at.col = (across * job->beside + block->col) * job->width, at.width = job->width;
+    at.col = (across * job->beside + block->col) * job->width;
     at.product = slices == 1 ? turn : turn / slices, at.part = cut ? (int)turn : -1;
     /* There are 2^25 steps and 32 slices at most. */
     const unsigned steps = job->steps, slice = turn - at.product * slices;
@@ -125,8 +134,6 @@ TMM__DEVICE tmm__half_item tmm__half_find(const tmm__half_job *job, int item,
 #if TMM__WGMMA
 /* Sums are divided among blocks that have parts of k: each stores some of the rows of warps, or, where the columns
    are two times whole boxes, of their halves, so that all warps have some to store. A block's first ones. */
-#define TMM__HALF_HALVES(job, cols) \
-    ((cols) == 128 ? 2 : (cols) == 192 || (job)->width != (cols) ? 1 : 2)
 TMM__DEVICE int tmm__half_first_unit(int part, int parts, int units)
 {
     const unsigned all = part * units + parts - 1; /* there are 4 parts at most */
@@ -144,15 +151,17 @@ TMM__DEVICE int tmm__half_own(const tmm__half_job *job, int part, int warp, cons
 }
 
 /* The sums of a warp's 16 rows to the blocks of the cluster that store them; those that this one stores, all added,
-   always in the same order, to the first ones. A lane has 16 bytes of each 8 columns; stages are free
+   always in the same order, to the first ones: if there are any, it returns true. A lane has 16 bytes of each 8 columns; stages are free
    (PTX ISA 9.7, "st.async"). */
-TMM__DEVICE void tmm__half_gather(float *sum, const tmm__half_job *job,
-                                  const tmm__half_block *block, int warp, int mine, unsigned stages,
+TMM__DEVICE bool tmm__half_gather(float *sum, const tmm__half_job *job,
+                                  const tmm__half_block *block, int warp, unsigned stages,
                                   unsigned gathered, const int warps, const int cols)
 {
     const int parts = job->parts, halves = TMM__HALF_HALVES(job, cols);
     const int width = job->width / halves, bytes = width * 64, units = halves * warps;
     unsigned own = 0, step = 0;
+    TMM__HIDE(warp); /* or what follows from it takes registers before */
+    const int mine = tmm__half_own(job, block->part, warp, warps, cols);
 #pragma unroll
     for (int half = 0; half < 2; half++) {
         const int unit = halves == 2 && half == 1 ? warps + warp : warp;
@@ -180,7 +189,7 @@ TMM__DEVICE void tmm__half_gather(float *sum, const tmm__half_job *job,
                              "f"(sum[4 * i + 3]), "r"(barrier)
                              : "memory");
     }
-    if (mine < 0) return;
+    if (mine < 0) return false;
     if (mine == 1) {
 #pragma unroll
         for (int i = 0; i < cols / 4; i++) sum[i] = sum[i + cols / 4];
@@ -200,6 +209,7 @@ TMM__DEVICE void tmm__half_gather(float *sum, const tmm__half_job *job,
             for (int j = 0; j < 4; j++) sum[4 * i + j] += x[j];
         }
     }
+    return true;
 }
 
 /* The sums of two warps of the same 16 rows, added: each has those of half of the columns then, the first ones. Theirs
@@ -286,7 +296,7 @@ TMM__DEVICE void tmm__half_boxes_wait(bool first)
 }
 
 /* Columns of a tile that are whole boxes of 64. */
-#define TMM__HALF_WHOLE(at) ((at)->width & ~63)
+#define TMM__HALF_WHOLE(job, cols) (TMM__HALF_STORED(job, cols) & ~63)
 
 /* Halves of a barrier of the cluster. TMM__CLUSTER_MEETS also lets everyone see what was written in front of it, for
    which it waits a thousand clocks. */

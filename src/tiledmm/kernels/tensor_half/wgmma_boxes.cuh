@@ -60,7 +60,7 @@ TMM__DEVICE void tmm__xhalf_store_boxes(const tmm__half_map *map, const tmm__hal
     const bool both = !one && cols == 2 * PART; /* behind one fence */
     const float alpha = job->alpha;
     const unsigned place = own + tmm__xhalf_box_place(threadIdx.x % 32);
-    const int col = at->col, product = at->product, width = at->width;
+    const int col = at->col, product = at->product, width = TMM__HALF_STORED(job, cols);
 #pragma unroll
     for (int part = 0; part < cols / PART; part++) {
         const unsigned box = one ? 0 : part % 2 * 2048;
@@ -208,7 +208,7 @@ TMM__DEVICE void tmm__xhalf_diagonal(const tmm__half_job *job, TMM_OUT *C, unsig
     enum { PART = 128 / sizeof(TMM_OUT), SUMS = PART / 2, WIDTH = PART / 8 };
     const int lane = threadIdx.x % 32, row = at->row + warp * 16, place = lane % 8;
     const int lower = job->triangle == TMM__LOWER;
-    const int end = (int)min(job->N, (long long)at->col + at->width);
+    const int end = (int)min(job->N, (long long)at->col + TMM__HALF_STORED(job, cols));
     const float alpha = job->alpha;
     const unsigned to = own + tmm__xhalf_box_place(lane);
     C += at->product * job->batchC;
@@ -217,7 +217,8 @@ TMM__DEVICE void tmm__xhalf_diagonal(const tmm__half_job *job, TMM_OUT *C, unsig
     for (int part = 0; part < cols / PART; part++) {
         const int first = at->col + part * PART;
         float x[SUMS];
-        if (part * PART >= at->width || (lower ? first > row + 15 : first + PART <= row))
+        if (part * PART >= TMM__HALF_STORED(job, cols) ||
+            (lower ? first > row + 15 : first + PART <= row))
             continue; /* beyond the diagonal */
 #pragma unroll
         for (int i = 0; i < SUMS; i++) x[i] = __fmaf_rn(alpha, sum[part * SUMS + i], 0.0f);
@@ -316,7 +317,8 @@ TMM__DEVICE void tmm__xhalf_active_way(const tmm__half_map *map, const tmm__half
     enum { WIDE = sizeof(TMM_OUT) == 4, PART = WIDE ? 32 : 64 };
     const int wide = cols % 128 == 0 ? 128 : 64;
     int row = at->row + warp * 16;
-    const int last = row < job->M ? (int)min(job->N, (long long)at->col + at->width) : 0;
+    const int last =
+        row < job->M ? (int)min(job->N, (long long)at->col + TMM__HALF_STORED(job, cols)) : 0;
     if (tmm__elected()) TMM__HALF_BOXES_WAIT(0);
     __syncwarp();
 #pragma unroll 1
@@ -363,7 +365,7 @@ TMM__DEVICE void tmm__xhalf_more_way(const tmm__half_map *map, const tmm__half_j
                                      tmm__xhalf_biases *biases, const int cols)
 {
     enum { WIDE = sizeof(TMM_OUT) == 4, PART = WIDE ? 32 : 64 };
-    int row = at->row + warp * 16, last = at->col + TMM__HALF_WHOLE(at);
+    int row = at->row + warp * 16, last = at->col + TMM__HALF_WHOLE(job, cols);
     bool of_D = false;
 #ifdef TMM_WITH_EPILOGUE
     of_D = job->after.active && job->after.D != NULL;
@@ -440,7 +442,8 @@ TMM__DEVICE void tmm__xhalf_more_boxes(const tmm__half_map *map, const tmm__half
 {
 #ifdef TMM_WITH_EPILOGUE
     /* Not where threads store a rest of columns. A bias of rows comes first, so that loops need not ask. */
-    if (job->after.active && job->beta == 0 && job->after.D == NULL && at->width % 64 == 0) {
+    if (job->after.active && job->beta == 0 && job->after.D == NULL &&
+        TMM__HALF_STORED(job, cols) % 64 == 0) {
         const int terms = tmm__xhalf_terms(&job->after);
         float alpha = job->alpha;
         if (job->after.row_bias != NULL) {
@@ -480,11 +483,12 @@ TMM__DEVICE void tmm__xhalf_ask(const TMM_OUT *X, long long ld, const tmm__half_
 #ifndef TMM__HALF_ONCE
 enum { TMM__HALF_BY_THREADS, TMM__HALF_BY_BOXES, TMM__HALF_MORE, TMM__HALF_DIAGONAL };
 #endif
-TMM__DEVICE int tmm__xhalf_by_boxes(const tmm__half_job *job, const tmm__half_item *at)
+TMM__DEVICE int tmm__xhalf_by_boxes(const tmm__half_job *job, const tmm__half_item *at,
+                                    const int cols)
 {
     int way = job->beta != 0 ? TMM__HALF_MORE : TMM__HALF_BY_BOXES;
     if (!job->boxed_C || at->part >= 0) return TMM__HALF_BY_THREADS; /* partial sums */
-    if (job->N % (16 / sizeof(TMM_OUT)) != 0 && at->col + at->width > job->N)
+    if (job->N % (16 / sizeof(TMM_OUT)) != 0 && at->col + TMM__HALF_STORED(job, cols) > job->N)
         return TMM__HALF_BY_THREADS;
 #ifdef TMM_EPILOGUE
     way = TMM__HALF_BY_THREADS;
@@ -505,7 +509,7 @@ TMM__DEVICE int tmm__xhalf_by_boxes(const tmm__half_job *job, const tmm__half_it
     }
 #endif
 #ifdef TMM_WITH_SYRK
-    if ((job->triangle == TMM__LOWER && at->col + at->width - 1 > at->row) ||
+    if ((job->triangle == TMM__LOWER && at->col + TMM__HALF_STORED(job, cols) - 1 > at->row) ||
         (job->triangle == TMM__UPPER && at->col < at->row + 127))
         return way == TMM__HALF_BY_BOXES ? TMM__HALF_DIAGONAL : TMM__HALF_BY_THREADS;
 #endif

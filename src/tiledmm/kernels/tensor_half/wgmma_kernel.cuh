@@ -182,7 +182,7 @@ TMM_KERNEL void __launch_bounds__(128 + 2 * TMM__HALF_WGMMA_ROWS, 1)
             asm volatile("setmaxnreg.inc.sync.aligned.u32 216;");
         else
             asm volatile("setmaxnreg.inc.sync.aligned.u32 232;");
-        const int warp = threadIdx.x / 32 - 4, group = warp / 4, lines = turns ? warp % 4 : warp;
+        const int warp = threadIdx.x / 32 - 4, group = warp / 4;
         const int own = STAGES * STAGE + warp * TMM__HALF_WGMMA_STORE(ROWS);
         const bool ahead = job.items > (int)count;
         const int lane = threadIdx.x % 32;
@@ -192,27 +192,21 @@ TMM_KERNEL void __launch_bounds__(128 + 2 * TMM__HALF_WGMMA_ROWS, 1)
                                : -1;
         for (int item = first_item; item < job.items; item += count) {
             if (item >= (int)count) at = tmm__half_find(&job, item, &block);
-            int mine = 0;
-            if (parts > 1) {
-                const int halves = TMM__HALF_HALVES(&job, COLS);
-                mine = tmm__half_own(&job, block.part, warp, ROWS / 16, COLS);
-                at.width = job.width / halves;
-                if (mine == 1) at.col += at.width;
-            } else if (turns) {
-                at.width = COLS / 2, at.col += group * (COLS / 2);
-            }
+            if (parts > 1 && tmm__half_own(&job, block.part, warp, ROWS / 16, COLS) == 1)
+                at.col += COLS / 2;
+            if (turns) at.col += group * (COLS / 2), at.row -= group * 64;
             tmm__wait_for_previous();
             if (!PLAIN && job.beta != 0 && at.part < 0)
-                tmm__xhalf_ask(C + at.product * job.batchC, job.ldc, &job, at.row + lines * 16,
+                tmm__xhalf_ask(C + at.product * job.batchC, job.ldc, &job, at.row + warp * 16,
                                at.col, COLS);
 #ifdef TMM_WITH_EPILOGUE
             if (!PLAIN && job.after.active && job.after.D != NULL && at.part < 0)
                 tmm__xhalf_ask((const TMM_OUT *)job.after.D +
                                    (job.after.product + at.product) * job.after.strideD,
-                               job.after.ldd, &job, at.row + lines * 16, at.col, COLS);
+                               job.after.ldd, &job, at.row + warp * 16, at.col, COLS);
 #endif
             tmm__xhalf_biases biases;
-            if (!PLAIN) tmm__xhalf_load_biases(&biases, &job, &at, lines, COLS);
+            if (!PLAIN) tmm__xhalf_load_biases(&biases, &job, &at, warp, COLS);
             float sum[COLS / 2];
 #pragma unroll
             for (int i = 0; i < COLS / 2; i++) sum[i] = 0;
@@ -226,31 +220,32 @@ TMM_KERNEL void __launch_bounds__(128 + 2 * TMM__HALF_WGMMA_ROWS, 1)
                 TMM__CLUSTER_WAITS(); /* then stages are free for sums */
             }
             if (parts > 1) {
-                tmm__half_gather(sum, &job, &block, warp, mine,
-                                 stages + (direct ? STAGES * STAGE : 0), gathered, ROWS / 16, COLS);
-                if (mine < 0) continue;
+                if (!tmm__half_gather(sum, &job, &block, warp,
+                                      stages + (direct ? STAGES * STAGE : 0), gathered, ROWS / 16,
+                                      COLS))
+                    continue;
             } else if (turns) {
                 tmm__half_exchange(sum, stages + STAGES * STAGE, warp, COLS);
             }
-            const int way = PLAIN ? (int)TMM__HALF_BY_BOXES : tmm__xhalf_by_boxes(&job, &at);
+            const int way = PLAIN ? (int)TMM__HALF_BY_BOXES : tmm__xhalf_by_boxes(&job, &at, COLS);
             int begin = 0; /* of the columns that threads store */
             if (way == TMM__HALF_MORE) {
-                tmm__xhalf_more_boxes(&map_C, &job, C, stages + own, sum, &at, lines, &biases, COLS);
-                begin = TMM__HALF_WHOLE(&at);
+                tmm__xhalf_more_boxes(&map_C, &job, C, stages + own, sum, &at, warp, &biases, COLS);
+                begin = TMM__HALF_WHOLE(&job, COLS);
             } else if (way == TMM__HALF_BY_BOXES) {
-                tmm__xhalf_store_boxes(&map_C, &job, stages + own, sum, at.row + lines * 16, &at,
+                tmm__xhalf_store_boxes(&map_C, &job, stages + own, sum, at.row + warp * 16, &at,
                                        COLS, PLAIN);
                 begin = COLS;
             }
 #ifdef TMM_WITH_SYRK
             if (!PLAIN && way == TMM__HALF_DIAGONAL) {
-                tmm__xhalf_diagonal(&job, C, stages + own, sum, &at, lines, COLS);
+                tmm__xhalf_diagonal(&job, C, stages + own, sum, &at, warp, COLS);
                 begin = COLS;
             }
 #endif
-            if (!PLAIN && begin < at.width) {
+            if (!PLAIN && begin < TMM__HALF_STORED(&job, COLS)) {
                 if (tmm__elected()) TMM__HALF_BOXES_WAIT(0);
-                tmm__xhalf_store(&job, C, (float *)(tmm__memory + skip + own), sum, &at, lines,
+                tmm__xhalf_store(&job, C, (float *)(tmm__memory + skip + own), sum, &at, warp,
                                  begin, COLS);
             }
         }

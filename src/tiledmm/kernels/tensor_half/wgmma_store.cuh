@@ -178,7 +178,7 @@ TMM__DEVICE void tmm__xhalf_store(const tmm__half_job *job, TMM_OUT *C, float *o
 {
     const int lane = threadIdx.x % 32, row = at->row + warp * 16;
     const int rows = (int)min(job->M - row, 16ll);
-    const int left = (int)min(job->N - at->col, (long long)at->width);
+    const int left = (int)min(job->N - at->col, (long long)TMM__HALF_STORED(job, cols));
     const long long product = at->product;
     const int place = TMM__HALF_PLACE(lane / 4, lane % 4 * 2);
     float *partials = NULL;
