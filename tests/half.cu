@@ -163,7 +163,8 @@ static void test_items(void)
         job.parts = n % 4 < 2 ? 1 + n / 16 : 1;
         job.pairs_down = (int)((p.M - 1) / (128 * job.down) + 1);
         job.across = (int)((p.N - 1) / (cols * job.beside) + 1);
-        job.steps = 1 + (int)random_below(9);
+        job.steps = 1 + (int)random_below(9) + (job.parts > 1 ? 4 * job.parts : 0);
+        job.part_steps = (job.steps - 1) / job.parts + 1;
         const int tiles = job.pairs_down * job.across,
                   rest = 1 + (int)random_below((tiles + 2) / 3);
         const int products = n % 2 ? 1 : 2, kind = n % 4; /* 0, 1: whole; 2: all cut; 3: the last */

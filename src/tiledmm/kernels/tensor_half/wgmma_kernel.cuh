@@ -123,26 +123,23 @@ TMM_KERNEL void __launch_bounds__(128 + 2 * TMM__HALF_WGMMA_ROWS, 1)
         const int to_row = beside == 1 ? 1 : (1 << down | 1) << (first_of_part + block.row);
         const int to_col = down == 1 ? 1 : 3 << (first_of_part + block.col * down);
         if (threadIdx.x < 32 && tmm__elected()) {
-            /* Stages of the first item that are free: their bytes are expected before there is memory to read. */
-            int ready = min(at.steps, (int)STAGES);
-            for (int n = 0; n < ready; n++) tmm__barrier_expect(fulls + 8 * n, bytes);
-            tmm__wait_for_previous(); /* nothing of memory is read or written before */
             for (int item = first_item; item < job.items; item += count) {
                 if (item >= (int)count) at = tmm__half_find(&job, item, &block);
                 const int zA = at.product * job.next_A, zB = at.product * job.next_B;
                 for (int step = 0; step < at.steps; step++) {
                     const unsigned to = stages + stage * STAGE, barrier = fulls + 8 * stage;
                     const int k = (at.first + step) * 64;
-                    if (--ready < 0) {
-                        tmm__barrier_wait(empties + 8 * stage,
-                                          parity ^ 1); /* at once, the first time */
-                        tmm__barrier_expect(barrier, bytes);
-                    }
+                    tmm__barrier_wait(empties + 8 * stage,
+                                      parity ^ 1); /* at once, the first time */
+                    tmm__barrier_expect(barrier, bytes);
+                    /* Nothing of memory is read or written before: here all else is ready. */
+                    if (step == 0) tmm__wait_for_previous();
                     if (job.turned_A) {
                         const int begin = beside == 1 ? 0 : block.col * 32; /* of its k */
-                        for (int i = 0; i < (turns ? 1 : ROWS / 64); i++)
-                            tmm__half_box(to + i * 8192 + begin * 128, &map_A, at.row + i * 64,
-                                          k + begin, zA, barrier, to_row);
+                        for (int i = 0; i < ROWS / 64; i++)
+                            if (i == 0 || !turns)
+                                tmm__half_box(to + i * 8192 + begin * 128, &map_A, at.row + i * 64,
+                                              k + begin, zA, barrier, to_row);
                     } else {
                         const int begin = beside == 1 ? 0 : block.col * (ROWS / 2);
                         tmm__half_box(to + begin * 128, &map_A, k, at.row + begin, zA, barrier,
