@@ -419,7 +419,11 @@ TMM__DEVICE void tmm__xhalf_sum(float *c, int *stage, unsigned *parity, int step
                                 const int cols, const int turned_A, const int turned_B)
 {
     int before = -1;
-    const int rows_of = turns ? 0 : group, stride = turns ? 2 : 1;
+    int rows_of = turns ? 0 : group, stride = turns ? 2 : 1;
+    if (cols == 128) {
+        TMM__HIDE(rows_of); /* or each step asks again */
+        TMM__HIDE(stride);
+    }
     ahead = ahead && !turns && steps >= count;
     if (turns) *stage = group; /* such blocks have one item */
     if (ahead && group > 0) asm volatile("bar.sync 1, %0;" ::"r"(2 * rows) : "memory");
