@@ -12054,6 +12054,15 @@ TMM_KERNEL void __launch_bounds__(tmm__half_threads, TMM__HALF_BLOCKS)
 #define TMM__HALF_WGMMA_STORE(rows) ((rows) == 192 ? 2048 : 4096)
 #define TMM__HALF_WGMMA_BYTES(rows, cols, stages) \
     ((stages) * ((rows) + (cols)) * 128 + 1024 + (rows) / 16 * TMM__HALF_WGMMA_STORE(rows))
+/* Parts of columns that blocks store of the rows of a warp, where they have parts of k. */
+#define TMM__HALF_HALVES(job, cols) \
+    ((cols) == 128 ? 2 : (cols) == 192 || (job)->width != (cols) ? 1 : 2)
+/* The columns that a warp stores. */
+#define TMM__HALF_STORED(job, cols)                            \
+    (((job)->parts > 1 && TMM__HALF_HALVES(job, cols) == 2) || \
+             ((cols) == 128 && (job)->rows == 64)              \
+         ? (cols) / 2                                          \
+         : (job)->width)
 #endif
 
 #if defined(TMM__PASS) && TMM__EMIT_TYPE && TMM__HALF_TENSOR && !defined(TMM__HALF_ONCE)
@@ -12083,7 +12092,8 @@ typedef struct tmm__half_job {
     /* Blocks of a cluster: above each other, which share B; side by side, which share A; and of the same tiles, with
        parts of their k. */
     int down, beside, parts;
-    int steps, items;
+    int steps, items,
+        part_steps;          /* part_steps: of a part of a cluster, the last one having fewer */
     int band;                /* rows of pairs that are walked together */
     int whole, rest, slices; /* items from `whole` on are slices, of the last `rest` tiles */
 #ifdef TMM_WITH_SYRK
@@ -12147,65 +12157,123 @@ TMM__DEVICE tmm__half_item tmm__half_find(const tmm__half_job *job, int item,
     at.col = (across * job->beside + block->col) * job->width;
     at.product = slices == 1 ? turn : turn / slices, at.part = cut ? (int)turn : -1;
     /* There are 2^25 steps and 32 slices at most. */
-    const unsigned parts = cut ? slices : job->parts, steps = job->steps;
-    const unsigned slice = cut ? turn - at.product * slices : block->part;
-    at.first = parts == 1 ? 0 : steps * slice / parts;
-    at.steps = (parts == 1 ? steps : steps * (slice + 1) / parts) - at.first;
+    const unsigned steps = job->steps, slice = turn - at.product * slices;
+    at.first = cut ? steps * slice / slices : block->part * job->part_steps;
+    at.steps = cut ? steps * (slice + 1) / slices - at.first
+                   : min((unsigned)job->part_steps, steps - at.first);
     return at;
 }
 
 #if TMM__WGMMA
-/* The warps that multiply are divided among blocks that have parts of k: a block's first one. */
-TMM__DEVICE int tmm__half_first_warp(int part, int parts, const int warps)
+/* Sums are divided among blocks that have parts of k: each stores some of the rows of warps, or, where the columns
+   are two times whole boxes, of their halves, so that all warps have some to store. A block's first ones. */
+TMM__DEVICE int tmm__half_first_unit(int part, int parts, int units)
 {
-    return (part * warps + parts - 1) / parts;
+    const unsigned all = part * units + parts - 1; /* there are 4 parts at most */
+    return parts == 2 ? all / 2 : parts == 3 ? all / 3 : all / 4;
 }
 
-/* The sums of a warp's 16 rows to the block of the cluster that stores them; or there, where it returns true, all
-   added, always in the same order. A lane has 16 bytes of each 8 columns; stages are free (PTX ISA 9.7,
-   "st.async"). */
+/* The half of a warp's columns that a block stores, of 1 or 2; or -1. */
+TMM__DEVICE int tmm__half_own(const tmm__half_job *job, int part, int warp, const int warps,
+                              const int cols)
+{
+    const int halves = TMM__HALF_HALVES(job, cols);
+    const int first = warp * job->parts / (halves * warps);
+    const int second = (warp + warps) * job->parts / (halves * warps);
+    return part == first ? 0 : halves == 2 && part == second ? 1 : -1;
+}
+
+/* The sums of a warp's 16 rows to the blocks of the cluster that store them; those that this one stores, all added,
+   always in the same order, to the first ones: if there are any, it returns true. A lane has 16 bytes of each 8 columns; stages are free
+   (PTX ISA 9.7, "st.async"). */
 TMM__DEVICE bool tmm__half_gather(float *sum, const tmm__half_job *job,
                                   const tmm__half_block *block, int warp, unsigned stages,
                                   unsigned gathered, const int warps, const int cols)
 {
-    const int parts = job->parts, owner = warp * parts / warps, bytes = job->width * 64;
-    const int first = tmm__half_first_warp(owner, parts, warps);
-    const int own = tmm__half_first_warp(owner + 1, parts, warps) - first;
-    const unsigned mine = stages + (warp - first) * bytes + threadIdx.x % 32 * 16;
-    if (owner != block->part) {
+    const int parts = job->parts, halves = TMM__HALF_HALVES(job, cols);
+    const int width = job->width / halves, bytes = width * 64, units = halves * warps;
+    unsigned own = 0, step = 0;
+    TMM__HIDE(warp); /* or what follows from it takes registers before */
+    const int mine = tmm__half_own(job, block->part, warp, warps, cols);
+#pragma unroll
+    for (int half = 0; half < 2; half++) {
+        const int unit = halves == 2 && half == 1 ? warps + warp : warp;
+        const int owner = unit * parts / units, first = tmm__half_first_unit(owner, parts, units);
+        const int count = tmm__half_first_unit(owner + 1, parts, units) - first;
+        const unsigned at = stages + (unit - first) * bytes + threadIdx.x % 32 * 16;
+        if (owner == block->part) {
+            own = at, step = count * bytes;
+            continue;
+        }
         const int slot = block->part - (block->part > owner);
         const int rank = (owner * job->beside + block->col) * job->down + block->row;
         unsigned to, barrier;
         asm("mapa.shared::cluster.u32 %0, %1, %2;"
             : "=r"(to)
-            : "r"(mine + slot * own * bytes), "r"(rank));
+            : "r"(at + slot * count * bytes), "r"(rank));
         asm("mapa.shared::cluster.u32 %0, %1, %2;" : "=r"(barrier) : "r"(gathered), "r"(rank));
+        if (halves == 2) to -= half * (cols / 16) * 512;
 #pragma unroll
-        for (int i = 0; i < cols / 8; i++)
+        for (int i = half * (cols / 16); i < (half + 1) * (cols / 16); i++)
             if (i * 8 < job->width)
                 asm volatile("st.async.weak.shared::cluster.mbarrier::complete_tx::bytes.v4.f32 "
                              "[%0], {%1, %2, %3, %4}, [%5];" ::"r"(to + i * 512),
                              "f"(sum[4 * i]), "f"(sum[4 * i + 1]), "f"(sum[4 * i + 2]),
                              "f"(sum[4 * i + 3]), "r"(barrier)
                              : "memory");
-        return false;
+    }
+    if (mine < 0) return false;
+    if (mine == 1) {
+#pragma unroll
+        for (int i = 0; i < cols / 4; i++) sum[i] = sum[i + cols / 4];
     }
     tmm__barrier_wait(gathered, 0);
 #pragma unroll 1
     for (int slot = 0; slot < parts - 1; slot++) {
 #pragma unroll
-        for (int i = 0; i < cols / 8; i++) {
+        for (int i = 0; i < cols / (cols == 128 ? 16 : 8); i++) {
             float x[4];
-            if (i * 8 >= job->width) continue;
+            if (i * 8 >= width) continue;
             asm volatile("ld.shared.v4.f32 {%0, %1, %2, %3}, [%4];"
                          : "=f"(x[0]), "=f"(x[1]), "=f"(x[2]), "=f"(x[3])
-                         : "r"(mine + slot * own * bytes + i * 512)
+                         : "r"(own + slot * step + i * 512)
                          : "memory");
 #pragma unroll
             for (int j = 0; j < 4; j++) sum[4 * i + j] += x[j];
         }
     }
     return true;
+}
+
+/* The sums of two warps of the same 16 rows, added: each has those of half of the columns then, the first ones. Theirs
+   lie 16 KB apart, of a warp the 4 KB of its boxes. */
+TMM__DEVICE void tmm__half_exchange(float *sum, unsigned boxes, int warp, const int cols)
+{
+    const unsigned lane = threadIdx.x % 32 * 16, mine = boxes + warp * 4096 + lane;
+    const unsigned other = boxes + (warp ^ 4) * 4096 + lane;
+#pragma unroll
+    for (int i = 0; i < cols / 16; i++) {
+        float x[4];
+#pragma unroll
+        for (int j = 0; j < 4; j++) {
+            const float first = sum[4 * i + j], second = sum[4 * i + j + cols / 4];
+            x[j] = warp < 4 ? second : first, sum[4 * i + j] = warp < 4 ? first : second;
+        }
+        asm volatile("st.shared.v4.f32 [%0], {%1, %2, %3, %4};" ::"r"(other + i * 512), "f"(x[0]),
+                     "f"(x[1]), "f"(x[2]), "f"(x[3])
+                     : "memory");
+    }
+    asm volatile("bar.sync 1, 256;" ::: "memory");
+#pragma unroll
+    for (int i = 0; i < cols / 16; i++) {
+        float x[4];
+        asm volatile("ld.shared.v4.f32 {%0, %1, %2, %3}, [%4];"
+                     : "=f"(x[0]), "=f"(x[1]), "=f"(x[2]), "=f"(x[3])
+                     : "r"(mine + i * 512)
+                     : "memory");
+#pragma unroll
+        for (int j = 0; j < 4; j++) sum[4 * i + j] += x[j];
+    }
 }
 
 /* Copies a box of a map to shared memory, to the blocks of the cluster of which `blocks` has bits; zeros
@@ -12225,6 +12293,13 @@ TMM__DEVICE void tmm__half_box(unsigned to, const tmm__half_map *map, int x, int
             ".multicast::cluster [%0], [%1, {%2, %3, %4}], [%5], %6;" ::"r"(to),
             "l"(map), "r"(x), "r"(y), "r"(z), "r"(barrier), "h"((short)blocks)
             : "memory");
+}
+
+/* Loads a word that nobody needs; ptxas cannot know. */
+TMM__DEVICE void tmm__half_touch(const void *at)
+{
+    asm volatile("{\n.reg .pred p;\nsetp.eq.b32 p, %0, 0x7fedcba9;\n@p nanosleep.u32 0;\n}" ::"r"(
+        *(const unsigned *)at));
 }
 
 TMM__DEVICE void tmm__half_prefetch(const tmm__half_map *map)
@@ -12254,7 +12329,7 @@ TMM__DEVICE void tmm__half_boxes_wait(bool first)
 }
 
 /* Columns of a tile that are whole boxes of 64. */
-#define TMM__HALF_WHOLE(job, cols) ((cols) == 128 ? (cols) : (job)->width & ~63)
+#define TMM__HALF_WHOLE(job, cols) (TMM__HALF_STORED(job, cols) & ~63)
 
 /* Halves of a barrier of the cluster. TMM__CLUSTER_MEETS also lets everyone see what was written in front of it, for
    which it waits a thousand clocks. */
@@ -12373,25 +12448,31 @@ TMM__DEVICE void tmm__xhalf_step(float *c, unsigned at, int group, const int row
    they have left the item before when they are woken up again. */
 TMM__DEVICE void tmm__xhalf_sum(float *c, int *stage, unsigned *parity, int steps, unsigned stages,
                                 unsigned fulls, unsigned empties, int group, int writer, bool ahead,
-                                const int count, const int stage_bytes, const int rows,
+                                bool turns, const int count, const int stage_bytes, const int rows,
                                 const int cols, const int turned_A, const int turned_B)
 {
     int before = -1;
-    ahead = ahead && steps >= count;
+    int rows_of = turns ? 0 : group, stride = turns ? 2 : 1;
+    if (cols == 128) {
+        TMM__HIDE(rows_of); /* or each step asks again */
+        TMM__HIDE(stride);
+    }
+    ahead = ahead && !turns && steps >= count;
+    if (turns) *stage = group; /* such blocks have one item */
     if (ahead && group > 0) asm volatile("bar.sync 1, %0;" ::"r"(2 * rows) : "memory");
 #pragma unroll 1
-    for (int step = 0; step < steps; step++) {
+    for (int step = turns ? group : 0; step < steps; step += stride) {
         const unsigned at = stages + *stage * stage_bytes;
         tmm__barrier_wait(fulls + 8 * *stage, *parity);
         TMM__WGMMA_BEGIN();
-        tmm__xhalf_step(c, at, group, rows, cols, turned_A, turned_B);
+        tmm__xhalf_step(c, at, rows_of, rows, cols, turned_A, turned_B);
         TMM__WGMMA_COMMIT();
         if (ahead && group == 0 && step == 1)
             asm volatile("bar.arrive 1, %0;" ::"r"(2 * rows) : "memory");
         TMM__WGMMA_WAIT(1);
         if (before >= 0 && writer >= 0) tmm__barrier_arrive_at(empties + 8 * before, writer);
         before = *stage;
-        if (++*stage == count) *stage = 0, *parity ^= 1;
+        if ((*stage += stride) >= count) *stage -= count, *parity ^= 1;
     }
     TMM__WGMMA_WAIT(0);
     if (before >= 0 && writer >= 0) tmm__barrier_arrive_at(empties + 8 * before, writer);
@@ -12588,7 +12669,7 @@ TMM__DEVICE void tmm__xhalf_store(const tmm__half_job *job, TMM_OUT *C, float *o
 {
     const int lane = threadIdx.x % 32, row = at->row + warp * 16;
     const int rows = (int)min(job->M - row, 16ll);
-    const int left = (int)min(job->N - at->col, (long long)job->width);
+    const int left = (int)min(job->N - at->col, (long long)TMM__HALF_STORED(job, cols));
     const long long product = at->product;
     const int place = TMM__HALF_PLACE(lane / 4, lane % 4 * 2);
     float *partials = NULL;
@@ -12641,11 +12722,12 @@ TMM__DEVICE void tmm__xhalf_store_cols(const tmm__half_job *job, TMM_OUT *C, uns
                                        const int cols, const bool plain)
 {
     const int part_cols = plain ? 32 : 64; /* there is room for twice as many */
-    const bool lines = plain || job->parts <= 2;
+    const bool lines =
+        plain || job->parts <= 2 || (job->parts == 4 && TMM__HALF_HALVES(job, cols) == 2);
     const int lane = threadIdx.x % 32, of_group = warp % 4, chunks = lines ? 8 : 2;
     const int first = lines ? of_group * part_cols / 4 + lane / 8 : lane / 2, ahead = 32 / chunks;
     const int row = at->row + (lines ? warp / 4 * 64 : warp * 16) + lane % chunks * 8;
-    const int end = (int)min(job->N, (long long)at->col + job->width);
+    const int end = (int)min(job->N, (long long)at->col + TMM__HALF_STORED(job, cols));
     const float alpha = job->alpha;
     /* [column][16 bytes], of which those of columns nearby are exchanged, so that eight lie in different banks. */
     const int to_col = lane / 16 * 8 + lane % 8, to_chunk = lane / 8 % 2;
@@ -12749,18 +12831,19 @@ TMM__DEVICE void tmm__xhalf_send_box(const tmm__half_map *map, unsigned box, int
 /* Stores alpha sum by TMA: 16 rows from `row` on, by a warp. Its 4 KB of shared memory hold two boxes: one
    is written while the other is read. Or it has one box alone. */
 TMM__DEVICE void tmm__xhalf_store_boxes(const tmm__half_map *map, const tmm__half_job *job,
-                                        unsigned own, const float *sum, int row, int col,
-                                        int product, const int cols, const bool one)
+                                        unsigned own, const float *sum, int row,
+                                        const tmm__half_item *at, const int cols, const bool one)
 {
     enum { PART = 128 / sizeof(TMM_OUT), SUMS = PART / 2 };
+    const bool both = !one && cols == 2 * PART; /* behind one fence */
     const float alpha = job->alpha;
     const unsigned place = own + tmm__xhalf_box_place(threadIdx.x % 32);
-    const int width = job->width;
+    const int col = at->col, product = at->product, width = TMM__HALF_STORED(job, cols);
 #pragma unroll
     for (int part = 0; part < cols / PART; part++) {
         const unsigned box = one ? 0 : part % 2 * 2048;
         float x[SUMS];
-        if (cols > 128 && part * PART >= width) continue;
+        if (part * PART >= width) continue;
         const int over =
             cols > 128 ? min(width - (part + 1) * PART, 0) : 0; /* the last box begins earlier */
 #pragma unroll
@@ -12775,11 +12858,22 @@ TMM__DEVICE void tmm__xhalf_store_boxes(const tmm__half_map *map, const tmm__hal
         }
 #pragma unroll
         for (int i = 0; i < SUMS; i++) x[i] = __fmaf_rn(alpha, x[i], 0.0f);
-        if (tmm__elected()) tmm__half_boxes_wait(one || part == 0);
-        __syncwarp();
+        if (!both || part == 0) {
+            if (tmm__elected()) tmm__half_boxes_wait(one || part == 0);
+            __syncwarp();
+        }
 #pragma unroll
         for (int n = 0; n < SUMS; n += 16) tmm__xhalf_to_box((place ^ n * 4) + box, &x[n]);
-        tmm__xhalf_send_box(map, own + box, row, col + part * PART + over, product);
+        if (!both) {
+            tmm__xhalf_send_box(map, own + box, row, col + part * PART + over, product);
+        } else if (part == 1 || width == PART) {
+            asm volatile("fence.proxy.async.shared::cta;" ::: "memory");
+            __syncwarp();
+            if (tmm__elected()) {
+                tmm__half_box_out(map, own, col, row, product);
+                if (part == 1) tmm__half_box_out(map, own + 2048, col + PART, row, product);
+            }
+        }
     }
 }
 
@@ -12892,7 +12986,7 @@ TMM__DEVICE void tmm__xhalf_diagonal(const tmm__half_job *job, TMM_OUT *C, unsig
     enum { PART = 128 / sizeof(TMM_OUT), SUMS = PART / 2, WIDTH = PART / 8 };
     const int lane = threadIdx.x % 32, row = at->row + warp * 16, place = lane % 8;
     const int lower = job->triangle == TMM__LOWER;
-    const int end = (int)min(job->N, (long long)at->col + job->width);
+    const int end = (int)min(job->N, (long long)at->col + TMM__HALF_STORED(job, cols));
     const float alpha = job->alpha;
     const unsigned to = own + tmm__xhalf_box_place(lane);
     C += at->product * job->batchC;
@@ -12901,7 +12995,9 @@ TMM__DEVICE void tmm__xhalf_diagonal(const tmm__half_job *job, TMM_OUT *C, unsig
     for (int part = 0; part < cols / PART; part++) {
         const int first = at->col + part * PART;
         float x[SUMS];
-        if (lower ? first > row + 15 : first + PART <= row) continue; /* beyond the diagonal */
+        if (part * PART >= TMM__HALF_STORED(job, cols) ||
+            (lower ? first > row + 15 : first + PART <= row))
+            continue; /* beyond the diagonal */
 #pragma unroll
         for (int i = 0; i < SUMS; i++) x[i] = __fmaf_rn(alpha, sum[part * SUMS + i], 0.0f);
         __syncwarp();
@@ -12999,7 +13095,8 @@ TMM__DEVICE void tmm__xhalf_active_way(const tmm__half_map *map, const tmm__half
     enum { WIDE = sizeof(TMM_OUT) == 4, PART = WIDE ? 32 : 64 };
     const int wide = cols % 128 == 0 ? 128 : 64;
     int row = at->row + warp * 16;
-    const int last = row < job->M ? (int)min(job->N, (long long)at->col + cols) : 0;
+    const int last =
+        row < job->M ? (int)min(job->N, (long long)at->col + TMM__HALF_STORED(job, cols)) : 0;
     if (tmm__elected()) TMM__HALF_BOXES_WAIT(0);
     __syncwarp();
 #pragma unroll 1
@@ -13123,7 +13220,8 @@ TMM__DEVICE void tmm__xhalf_more_boxes(const tmm__half_map *map, const tmm__half
 {
 #ifdef TMM_WITH_EPILOGUE
     /* Not where threads store a rest of columns. A bias of rows comes first, so that loops need not ask. */
-    if (job->after.active && job->beta == 0 && job->after.D == NULL && job->width == cols) {
+    if (job->after.active && job->beta == 0 && job->after.D == NULL &&
+        TMM__HALF_STORED(job, cols) % 64 == 0) {
         const int terms = tmm__xhalf_terms(&job->after);
         float alpha = job->alpha;
         if (job->after.row_bias != NULL) {
@@ -13174,7 +13272,7 @@ TMM__DEVICE int tmm__xhalf_by_boxes(const tmm__half_job *job, const tmm__half_it
 {
     int way = job->beta != 0 ? TMM__HALF_MORE : TMM__HALF_BY_BOXES;
     if (!job->boxed_C || at->part >= 0) return TMM__HALF_BY_THREADS; /* partial sums */
-    if (job->N % (16 / sizeof(TMM_OUT)) != 0 && at->col + job->width > job->N)
+    if (job->N % (16 / sizeof(TMM_OUT)) != 0 && at->col + TMM__HALF_STORED(job, cols) > job->N)
         return TMM__HALF_BY_THREADS;
 #ifdef TMM_EPILOGUE
     way = TMM__HALF_BY_THREADS;
@@ -13195,7 +13293,7 @@ TMM__DEVICE int tmm__xhalf_by_boxes(const tmm__half_job *job, const tmm__half_it
     }
 #endif
 #ifdef TMM_WITH_SYRK
-    if ((job->triangle == TMM__LOWER && at->col + cols - 1 > at->row) ||
+    if ((job->triangle == TMM__LOWER && at->col + TMM__HALF_STORED(job, cols) - 1 > at->row) ||
         (job->triangle == TMM__UPPER && at->col < at->row + 127))
         return way == TMM__HALF_BY_BOXES ? TMM__HALF_DIAGONAL : TMM__HALF_BY_THREADS;
 #endif
@@ -13222,7 +13320,7 @@ static_assert(TMM__HALF_WGMMA_STAGES >= 2 && tmm__half_wgmma_bytes <= 227 * 1024
               "TMM__HALF_WGMMA_LIST: stages must be 2 at least, and fit into 227 KB");
 #define TMM__HALF_SUM_OF(cols, turned_A, turned_B)                                               \
     tmm__xhalf_sum(sum, &stage, &parity, at.steps, stages, fulls, empties, group, writer, ahead, \
-                   STAGES, STAGE, ROWS, cols, turned_A, turned_B)
+                   turns, STAGES, STAGE, ROWS, cols, turned_A, turned_B)
 #define TMM__HALF_SUM(cols)               \
     do {                                  \
         if (job.turned_A && job.turned_B) \
@@ -13249,7 +13347,7 @@ TMM_KERNEL void __launch_bounds__(128 + 2 * TMM__HALF_WGMMA_ROWS, 1)
     tmm__gemm_half_wgmma(const TMM__GRID_CONSTANT tmm__half_map map_A,
                          const TMM__GRID_CONSTANT tmm__half_map map_B,
                          const TMM__GRID_CONSTANT tmm__half_map map_C, TMM_OUT *__restrict__ C,
-                         const tmm__half_job job)
+                         const TMM__GRID_CONSTANT tmm__half_job job)
 {
 #if TMM__WGMMA
     enum {
@@ -13272,6 +13370,12 @@ TMM_KERNEL void __launch_bounds__(128 + 2 * TMM__HALF_WGMMA_ROWS, 1)
     /* What a tile's plans do not have takes no code. */
     const int down = job.down, beside = COLS == 256 ? 1 : job.beside, parts = PLAIN ? 1 : job.parts;
     const bool single = down * beside * parts == 1;
+    /* What a warp gets of another part then lies in its boxes, which nothing else needs. */
+    const bool direct = COLS == 128 && parts == 2;
+    /* Warpgroups take turns at the stages of tiles of 64 rows: each has some of the k of all rows. */
+    const bool turns = COLS == 128 && job.rows == 64;
+    /* Arguments come to a multiprocessor by lines of 64 bytes: warps ask for them all at once. */
+    tmm__half_touch((const char *)&job + min(threadIdx.x / 32 * 64, (unsigned)sizeof job - 4));
     unsigned rank, first_item, count;
     TMM__CLUSTER_SPECIAL(rank, "cluster_ctarank");
     TMM__CLUSTER_SPECIAL(first_item, "clusterid.x");
@@ -13286,28 +13390,35 @@ TMM_KERNEL void __launch_bounds__(128 + 2 * TMM__HALF_WGMMA_ROWS, 1)
         tmm__half_prefetch(&map_A), tmm__half_prefetch(&map_B);
         for (int n = 0; n < STAGES; n++) {
             tmm__barrier_init(fulls + 8 * n, 1);
-            tmm__barrier_init(empties + 8 * n, ROWS / 16 * (down + beside - 1));
+            tmm__barrier_init(empties + 8 * n, (turns ? 4 : ROWS / 16) * (down + beside - 1));
         }
         if (parts > 1) tmm__barrier_init(gathered, 1);
-        asm volatile("fence.mbarrier_init.release.cluster;\nfence.proxy.async.shared::cta;" ::
-                         : "memory");
-        if (parts > 1)
-            tmm__barrier_expect(gathered, (tmm__half_first_warp(block.part + 1, parts, ROWS / 16) -
-                                           tmm__half_first_warp(block.part, parts, ROWS / 16)) *
-                                              (parts - 1) * job.width * 64);
+        asm volatile("fence.mbarrier_init.release.cluster;" ::: "memory");
+        if (job.boxed_C) tmm__half_prefetch(&map_C);
     }
-    tmm__half_item at = tmm__half_find(&job, first_item, &block);
     __syncwarp();
-    if (single) {
-        __syncthreads();
-    } else {
-        TMM__CLUSTER_ARRIVES();
-        TMM__CLUSTER_WAITS();
+    /* While blocks meet each finds its tile. */
+    if (!single) TMM__CLUSTER_ARRIVES();
+    tmm__half_item at = tmm__half_find(&job, first_item, &block);
+    if (parts > 1 && threadIdx.x == 32) {
+        const int halves = TMM__HALF_HALVES(&job, COLS), units = halves * (ROWS / 16);
+        tmm__barrier_expect(gathered, (tmm__half_first_unit(block.part + 1, parts, units) -
+                                       tmm__half_first_unit(block.part, parts, units)) *
+                                          (parts - 1) * (job.width / halves) * 64);
     }
+    __syncwarp();
+    if (single)
+        __syncthreads();
+    else
+        TMM__CLUSTER_WAITS();
     if (threadIdx.x < 128) {
-        asm volatile("setmaxnreg.dec.sync.aligned.u32 40;");
+        if (COLS == 128) /* whose sums take few */
+            asm volatile("setmaxnreg.dec.sync.aligned.u32 56;");
+        else
+            asm volatile("setmaxnreg.dec.sync.aligned.u32 40;");
         const int width = FEWER == COLS ? (int)COLS : job.width;
-        const int bytes = job.turned_B || FEWER == COLS ? (int)STAGE : (ROWS + width) * 128;
+        const int bytes = (job.turned_B || FEWER == COLS ? (int)STAGE : (ROWS + width) * 128) -
+                          (turns ? 64 * 128 : 0);
         const int mine = down == 1 ? 2 : 1, first = down == 1 ? 0 : block.row; /* halves of B */
         /* Blocks that get its parts of A and B, a bit each. */
         const int to_row = beside == 1 ? 1 : (1 << down | 1) << (first_of_part + block.row);
@@ -13315,7 +13426,6 @@ TMM_KERNEL void __launch_bounds__(128 + 2 * TMM__HALF_WGMMA_ROWS, 1)
         if (threadIdx.x < 32 && tmm__elected()) {
             for (int item = first_item; item < job.items; item += count) {
                 if (item >= (int)count) at = tmm__half_find(&job, item, &block);
-                tmm__wait_for_previous(); /* nothing of memory is read or written before */
                 const int zA = at.product * job.next_A, zB = at.product * job.next_B;
                 for (int step = 0; step < at.steps; step++) {
                     const unsigned to = stages + stage * STAGE, barrier = fulls + 8 * stage;
@@ -13323,11 +13433,14 @@ TMM_KERNEL void __launch_bounds__(128 + 2 * TMM__HALF_WGMMA_ROWS, 1)
                     tmm__barrier_wait(empties + 8 * stage,
                                       parity ^ 1); /* at once, the first time */
                     tmm__barrier_expect(barrier, bytes);
+                    /* Nothing of memory is read or written before: here all else is ready. */
+                    if (step == 0) tmm__wait_for_previous();
                     if (job.turned_A) {
                         const int begin = beside == 1 ? 0 : block.col * 32; /* of its k */
                         for (int i = 0; i < ROWS / 64; i++)
-                            tmm__half_box(to + i * 8192 + begin * 128, &map_A, at.row + i * 64,
-                                          k + begin, zA, barrier, to_row);
+                            if (i == 0 || !turns)
+                                tmm__half_box(to + i * 8192 + begin * 128, &map_A, at.row + i * 64,
+                                              k + begin, zA, barrier, to_row);
                     } else {
                         const int begin = beside == 1 ? 0 : block.col * (ROWS / 2);
                         tmm__half_box(to + begin * 128, &map_A, k, at.row + begin, zA, barrier,
@@ -13356,13 +13469,15 @@ TMM_KERNEL void __launch_bounds__(128 + 2 * TMM__HALF_WGMMA_ROWS, 1)
             }
         }
         __syncwarp();
-        if (parts > 1) {
+        if (parts > 1 && !direct) {
             TMM__CLUSTER_ARRIVES();
             TMM__CLUSTER_WAITS();
         }
     } else {
         if (ROWS == 192)
             asm volatile("setmaxnreg.inc.sync.aligned.u32 152;");
+        else if (COLS == 128)
+            asm volatile("setmaxnreg.inc.sync.aligned.u32 216;");
         else
             asm volatile("setmaxnreg.inc.sync.aligned.u32 232;");
         const int warp = threadIdx.x / 32 - 4, group = warp / 4;
@@ -13375,6 +13490,9 @@ TMM_KERNEL void __launch_bounds__(128 + 2 * TMM__HALF_WGMMA_ROWS, 1)
                                : -1;
         for (int item = first_item; item < job.items; item += count) {
             if (item >= (int)count) at = tmm__half_find(&job, item, &block);
+            if (parts > 1 && tmm__half_own(&job, block.part, warp, ROWS / 16, COLS) == 1)
+                at.col += COLS / 2;
+            if (turns) at.col += group * (COLS / 2), at.row -= group * 64;
             tmm__wait_for_previous();
             if (!PLAIN && job.beta != 0 && at.part < 0)
                 tmm__xhalf_ask(C + at.product * job.batchC, job.ldc, &job, at.row + warp * 16,
@@ -13395,13 +13513,19 @@ TMM_KERNEL void __launch_bounds__(128 + 2 * TMM__HALF_WGMMA_ROWS, 1)
                 TMM__HALF_SUM(COLS);
             else
                 TMM__HALF_SUM(FEWER);
-            if (parts > 1) {
+            if (parts > 1 && !direct) {
                 TMM__CLUSTER_ARRIVES();
                 TMM__CLUSTER_WAITS(); /* then stages are free for sums */
-                if (!tmm__half_gather(sum, &job, &block, warp, stages, gathered, ROWS / 16, COLS))
-                    continue;
             }
-            int turned = sizeof(TMM_OUT) == 2 && job.turned_C;
+            if (parts > 1) {
+                if (!tmm__half_gather(sum, &job, &block, warp,
+                                      stages + (direct ? STAGES * STAGE : 0), gathered, ROWS / 16,
+                                      COLS))
+                    continue;
+            } else if (turns) {
+                tmm__half_exchange(sum, stages + STAGES * STAGE, warp, COLS);
+            }
+            int turned = sizeof(TMM_OUT) == 2 && ROWS != COLS && job.turned_C;
             const int way = turned  ? (int)TMM__HALF_BY_COLS
                             : PLAIN ? (int)TMM__HALF_BY_BOXES
                                     : tmm__xhalf_by_boxes(&job, &at, COLS);
@@ -13410,8 +13534,8 @@ TMM_KERNEL void __launch_bounds__(128 + 2 * TMM__HALF_WGMMA_ROWS, 1)
                 tmm__xhalf_more_boxes(&map_C, &job, C, stages + own, sum, &at, warp, &biases, COLS);
                 begin = TMM__HALF_WHOLE(&job, COLS);
             } else if (way == TMM__HALF_BY_BOXES) {
-                tmm__xhalf_store_boxes(&map_C, &job, stages + own, sum, at.row + warp * 16, at.col,
-                                       at.product, COLS, PLAIN);
+                tmm__xhalf_store_boxes(&map_C, &job, stages + own, sum, at.row + warp * 16, &at,
+                                       COLS, PLAIN);
                 begin = COLS;
             }
 #ifdef TMM_WITH_SYRK
@@ -13420,12 +13544,12 @@ TMM_KERNEL void __launch_bounds__(128 + 2 * TMM__HALF_WGMMA_ROWS, 1)
                 begin = COLS;
             }
 #endif
-            if (!PLAIN && !turned && (FEWER == COLS ? begin == 0 : begin < job.width)) {
+            if (!PLAIN && !turned && begin < TMM__HALF_STORED(&job, COLS)) {
                 if (tmm__elected()) TMM__HALF_BOXES_WAIT(0);
                 tmm__xhalf_store(&job, C, (float *)(tmm__memory + skip + own), sum, &at, warp,
                                  begin, COLS);
             }
-            if (sizeof(TMM_OUT) == 4) continue;
+            if (sizeof(TMM_OUT) == 4 || ROWS == COLS) continue;
             TMM__HIDE(turned); /* or it is put in front of the boxes */
             if (turned) tmm__xhalf_store_cols(&job, C, stages + own, sum, &at, warp, COLS, PLAIN);
         }
@@ -19783,13 +19907,13 @@ enum {
     TMM__HALF_TURNED = 64 /* and more by wgmma: C^T is multiplied, and stored as C */
 };
 /* Ways to take an instance by wgmma: its number, blocks of a cluster above each other, columns of a tile, and blocks
-   side by side. */
-enum { TMM__HALF_WAYS = 19 };
+   side by side. One has tiles of 64 rows, at whose stages warpgroups take turns. */
+enum { TMM__HALF_WAYS = 20, TMM__HALF_TURNS = 16 };
 static const int tmm__half_ways[TMM__HALF_WAYS][4] = {
     {0, 2, 256, 1}, {1, 2, 128, 1}, {2, 2, 192, 1}, {0, 1, 256, 1}, {1, 1, 128, 1},
     {2, 1, 192, 1}, {4, 2, 224, 1}, {0, 2, 224, 1}, {2, 2, 160, 1}, {4, 1, 224, 1},
     {0, 1, 224, 1}, {2, 1, 160, 1}, {3, 2, 192, 1}, {3, 1, 192, 1}, {1, 2, 128, 2},
-    {2, 2, 192, 2}, {1, 1, 128, 2}, {2, 1, 192, 2}, {2, 1, 160, 2}};
+    {2, 2, 192, 2}, {1, 2, 128, 1}, {1, 1, 128, 2}, {2, 1, 192, 2}, {2, 1, 160, 2}};
 #endif
 /* See thin_launch.h. */
 static inline void tmm__xhalf_thin_plan(const tmm__xproduct *p, tmm__plan *c);
@@ -19882,6 +20006,7 @@ static inline void tmm__xhalf_wgmma_try(const tmm__xproduct *p, tmm__plan *c, in
     const int cluster = down * beside * parts_of_k;
     const tmm__device *device = tmm__current_device();
     const tmm__xhalf__wgmma *i = tmm__xhalf_wgmma(n);
+    const int rows = way == (int)TMM__HALF_TURNS ? 64 : i->rows;
     /* Smaller or larger than those that have numbers, as 224, 288 and 336 columns of 128 rows would be: on a line
        through the numbers of two. */
     const double *full = tmm__tuned()->half_wgmma[n < TMM__TUNED_HALF ? n : 0];
@@ -19890,9 +20015,10 @@ static inline void tmm__xhalf_wgmma_try(const tmm__xproduct *p, tmm__plan *c, in
     enum { COUNT = sizeof tmm__tuned()->half_wgmma[0] / sizeof(double) };
     double costs[COUNT];
     for (int k = 0; k < (int)COUNT; k++) costs[k] = full[k] + (less[k] - full[k]) * fewer;
+    if (rows < i->rows) costs[1] *= 0.72, costs[2] += 800; /* and sums of two warpgroups */
     if (n > 3) costs[1] *= 1.2; /* three stages are few for 336 columns: 41 us at 2304 for 36 */
-    const tmm__load load = tmm__xload(p, TMM__COST_TENSOR, i->rows, cols);
-    const tmm__tiling t = tmm__xhalf_tile(p, i->rows * down, cols * beside);
+    const tmm__load load = tmm__xload(p, TMM__COST_TENSOR, rows, cols);
+    const tmm__tiling t = tmm__xhalf_tile(p, rows * down, cols * beside);
     const double tiles = t.down * t.across * p->batch, most = tmm__xhalf_room(i, cluster);
     const double steps = ceil(ceil(p->K / 64.0) / parts_of_k);
     tmm__xproduct q = *p;
@@ -19908,7 +20034,7 @@ static inline void tmm__xhalf_wgmma_try(const tmm__xproduct *p, tmm__plan *c, in
     /* What is not shared by a cluster comes from L2 more often. */
     const double whole = tiles - parts, items = whole + parts * slices;
     const double busy = fmin(items / most, 1), lines = p->rsB != 1 ? i->cols : cols;
-    const double copied = (i->rows / (double)beside * tmm__half_apart_time(apart[0], i->rows) +
+    const double copied = (rows / (double)beside * tmm__half_apart_time(apart[0], rows) +
                            lines / down * tmm__half_apart_time(apart[1], cols)) *
                           128;
     /* Few blocks of 128 x 128 find a higher clock, and L2 free: 1024 took 0.7 of the clocks of a step. */
@@ -19950,7 +20076,7 @@ static inline void tmm__xhalf_wgmma_try(const tmm__xproduct *p, tmm__plan *c, in
     time = TMM__PLAN_GUESS(instance, cut, slices, time);
     if (time >= c->time) return;
     c->time = time, c->instance = instance, c->kernel = i->kernel, c->bytes = i->bytes;
-    c->tile_m = i->rows, c->tile_n = cols, c->slices = slices, c->cut = cut, c->down = down;
+    c->tile_m = rows, c->tile_n = cols, c->slices = slices, c->cut = cut, c->down = down;
     c->rest = last_round ? rest : 0;
 }
 
@@ -19969,7 +20095,8 @@ static inline void tmm__xhalf_wgmma_ways(const tmm__xproduct *p, tmm__plan *c, i
     for (int way = 0; way < (int)TMM__HALF_WAYS; way++) {
         const int cluster = tmm__half_ways[way][1], beside = tmm__half_ways[way][3];
         const tmm__xhalf__wgmma *i = tmm__xhalf_wgmma(tmm__half_ways[way][0]);
-        const double down = ceil(p->M / (double)(i != NULL ? i->rows : 128));
+        const int turns = way == (int)TMM__HALF_TURNS, rows = turns || i == NULL ? 64 : i->rows;
+        const double down = ceil(p->M / (double)rows);
         const int plain = i != NULL && i->rows == 192;
         /* Square tiles are the same turned. */
         if (turned && i != NULL && i->rows == tmm__half_ways[way][2]) continue;
@@ -19980,30 +20107,28 @@ static inline void tmm__xhalf_wgmma_ways(const tmm__xproduct *p, tmm__plan *c, i
             (plain && !turned && !tmm__xhalf_plain(p)) ||
             p->N <= (beside - 1) * tmm__half_ways[way][2])
             continue;
-        const tmm__tiling t =
-            tmm__xhalf_tile(p, i->rows * cluster, tmm__half_ways[way][2] * beside);
+        const tmm__tiling t = tmm__xhalf_tile(p, rows * cluster, tmm__half_ways[way][2] * beside);
         const double tiles = t.down * t.across * p->batch,
                      most = tmm__xhalf_room(i, cluster * beside);
         /* items are counted in 32 bits */
         if (tiles > INT_MAX / 2 - 65536 || tiles == 0 || most < 1) continue;
+        if (turns && (TMM__TRIANGLE(p) || tiles > most)) continue; /* one item a block */
         const int rest = (int)fmod(tiles, most);
         /* Single blocks where two fit, and two that share A alone: in parts of k alone. The latter turned, too: then A
            is the large one. */
         const int pairs = cluster == 1 && (beside > 1 ? !turned : down > 1 && fmod(down, 2) == 0);
         const int stairs = TMM__TRIANGLE(p) && t.squares == 0;
         for (int s = 0; s < (int)(sizeof slices / sizeof *slices) && !pairs; s++) {
-            if (s > 0 && (!cuts || slices[s] * 4 > steps || plain || stairs)) break;
+            if (s > 0 && (!cuts || slices[s] * 4 > steps || plain || stairs || turns)) break;
             if (s == 0 || tiles * slices[s] <= 4 * most)
                 tmm__xhalf_wgmma_try(p, c, way + turned, apart, copies, 0, slices[s], 1);
             if (s > 0 && tiles > most && rest > 0 && p->batch == 1 &&
                 rest * slices[s] <= 4 * most && beside == 1)
                 tmm__xhalf_wgmma_try(p, c, way + turned, apart, copies, rest, slices[s], 1);
         }
-        /* Where a side is thin KERNEL THIN HALF is better; parts of a triangle were not tried. */
-        const int parts_most =
-            !(p->allowed & TMM__CUT_K) || plain || TMM__TRIANGLE(p) || p->M <= 64 || p->N <= 64
-                ? 1
-                : (int)fmin(4, steps / 4);
+        /* Where a side is thin KERNEL THIN HALF is better. */
+        const int alone = !(p->allowed & TMM__CUT_K) || plain || turns || p->M <= 64 || p->N <= 64;
+        const int parts_most = alone ? 1 : (int)fmin(4, steps / 4);
         for (int parts = 2; parts <= parts_most && parts * cluster * beside <= 8; parts++)
             if (tmm__xhalf_room(i, parts * cluster * beside) > 0)
                 tmm__xhalf_wgmma_try(p, c, way + turned, apart, copies, 0, 1, parts);
@@ -20200,7 +20325,7 @@ static inline tmm_status tmm__xhalf_run_wgmma(const tmm__xproduct *given, const 
     job.parts = plan->cut == TMM__PLAN_CLUSTERS ? plan->slices : 1;
     job.pairs_down = (int)((down - 1) / job.down + 1);
     job.across = (int)((across - 1) / job.beside + 1);
-    job.steps = (int)((p->K + 63) / 64);
+    job.steps = (int)((p->K + 63) / 64), job.part_steps = (job.steps - 1) / job.parts + 1;
 #ifdef TMM_WITH_SYRK
     if (p->triangle != 0) {
         const tmm__tiling t = tmm__xhalf_tile(p, job.rows * job.down, plan->tile_n);
@@ -20238,7 +20363,7 @@ static inline tmm_status tmm__xhalf_run_wgmma(const tmm__xproduct *given, const 
         const long long most = job.parts > 1 ? job.items : room > 0 ? room : 1;
         const unsigned blocks = (unsigned)(cluster * tmm__min(job.items, most));
         void *arguments[] = {&maps[0], &maps[1], &maps[2], &p->C, &job};
-        status = tmm__launch_clusters(plan->kernel, dim3(blocks), 128 + 2 * job.rows, cluster, 1,
+        status = tmm__launch_clusters(plan->kernel, dim3(blocks), 128 + 2 * i->rows, cluster, 1,
                                       plan->bytes, arguments, p->stream);
         /* Of the last tiles a thread adds all of an element: an eighth of the blocks. */
         status = tmm__xsum(status, &q, slices, partials, plan->rest > 0 ? 1 : TMM__SUM_GROUPS);

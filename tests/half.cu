@@ -163,7 +163,8 @@ static void test_items(void)
         job.parts = n % 4 < 2 ? 1 + n / 16 : 1;
         job.pairs_down = (int)((p.M - 1) / (128 * job.down) + 1);
         job.across = (int)((p.N - 1) / (cols * job.beside) + 1);
-        job.steps = 1 + (int)random_below(9);
+        job.steps = 1 + (int)random_below(9) + (job.parts > 1 ? 4 * job.parts : 0);
+        job.part_steps = (job.steps - 1) / job.parts + 1;
         const int tiles = job.pairs_down * job.across,
                   rest = 1 + (int)random_below((tiles + 2) / 3);
         const int products = n % 2 ? 1 : 2, kind = n % 4; /* 0, 1: whole; 2: all cut; 3: the last */
@@ -520,9 +521,10 @@ static void TEST(_wgmma)(int count)
     int beside = 0, found = 0, asked = 0;
     for (int n = 0; n < count; n++) {
         const int way = n % TMM__HALF_WAYS, alone = tmm__half_ways[way][1] == 1;
-        const int rows = TMM(gemm__half_wgmma)(tmm__half_ways[way][0])->rows;
+        const int turns = way == TMM__HALF_TURNS; /* whole, an item a block */
+        const int rows = turns ? 64 : TMM(gemm__half_wgmma)(tmm__half_ways[way][0])->rows;
         const int cols = tmm__half_ways[way][2];
-        const int turned = sizeof(OUT) == 2 && n % 3 == 2 && rows != cols;
+        const int turned = sizeof(OUT) == 2 && n % 3 == 2 && rows != cols && !turns;
         const int plain = rows == 192 || turned; /* no beta, whole, aligned */
         if (plain && sizeof(OUT) == 4) continue; /* for C of 16 bits alone */
         asked++;
@@ -530,14 +532,14 @@ static void TEST(_wgmma)(int count)
         /* Clusters that share A, too, and those that store C turned, have whole tiles or parts of k; those that share A
            alone parts, if not turned. */
         const int side = tmm__half_ways[way][3], turn = n / TMM__HALF_WAYS + way;
-        wants_cut = cuts[rows == 192                    ? 0
+        wants_cut = cuts[rows == 192 || turns           ? 0
                          : side > 1 && alone && !turned ? 3
                          : side > 1 || turned           ? turn % 2 * 3
                                                         : turn % 4];
         wants_slices = wants_cut == TMM__PLAN_WHOLE                  ? 1
                        : wants_cut == TMM__PLAN_CLUSTERS && side > 1 ? 2
                                                                      : 2 + (int)random_below(3);
-        wants_processors = wants_cut == TMM__PLAN_CLUSTERS ? 8 : 6;
+        wants_processors = turns ? 128 : wants_cut == TMM__PLAN_CLUSTERS ? 8 : 6;
         const int last = wants_cut == TMM__PLAN_LAST_ROUND;
         const int thin =
             wants_cut == TMM__PLAN_CLUSTERS ? 64 : 0; /* no parts of k for such sides */

@@ -69,13 +69,13 @@ enum {
     TMM__HALF_TURNED = 64 /* and more by wgmma: C^T is multiplied, and stored as C */
 };
 /* Ways to take an instance by wgmma: its number, blocks of a cluster above each other, columns of a tile, and blocks
-   side by side. */
-enum { TMM__HALF_WAYS = 19 };
+   side by side. One has tiles of 64 rows, at whose stages warpgroups take turns. */
+enum { TMM__HALF_WAYS = 20, TMM__HALF_TURNS = 16 };
 static const int tmm__half_ways[TMM__HALF_WAYS][4] = {
     {0, 2, 256, 1}, {1, 2, 128, 1}, {2, 2, 192, 1}, {0, 1, 256, 1}, {1, 1, 128, 1},
     {2, 1, 192, 1}, {4, 2, 224, 1}, {0, 2, 224, 1}, {2, 2, 160, 1}, {4, 1, 224, 1},
     {0, 1, 224, 1}, {2, 1, 160, 1}, {3, 2, 192, 1}, {3, 1, 192, 1}, {1, 2, 128, 2},
-    {2, 2, 192, 2}, {1, 1, 128, 2}, {2, 1, 192, 2}, {2, 1, 160, 2}};
+    {2, 2, 192, 2}, {1, 2, 128, 1}, {1, 1, 128, 2}, {2, 1, 192, 2}, {2, 1, 160, 2}};
 #endif
 /* See thin_launch.h. */
 static inline void tmm__xhalf_thin_plan(const tmm__xproduct *p, tmm__plan *c);
@@ -168,6 +168,7 @@ static inline void tmm__xhalf_wgmma_try(const tmm__xproduct *p, tmm__plan *c, in
     const int cluster = down * beside * parts_of_k;
     const tmm__device *device = tmm__current_device();
     const tmm__xhalf__wgmma *i = tmm__xhalf_wgmma(n);
+    const int rows = way == (int)TMM__HALF_TURNS ? 64 : i->rows;
     /* Smaller or larger than those that have numbers, as 224, 288 and 336 columns of 128 rows would be: on a line
        through the numbers of two. */
     const double *full = tmm__tuned()->half_wgmma[n < TMM__TUNED_HALF ? n : 0];
@@ -176,9 +177,10 @@ static inline void tmm__xhalf_wgmma_try(const tmm__xproduct *p, tmm__plan *c, in
     enum { COUNT = sizeof tmm__tuned()->half_wgmma[0] / sizeof(double) };
     double costs[COUNT];
     for (int k = 0; k < (int)COUNT; k++) costs[k] = full[k] + (less[k] - full[k]) * fewer;
+    if (rows < i->rows) costs[1] *= 0.72, costs[2] += 800; /* and sums of two warpgroups */
     if (n > 3) costs[1] *= 1.2; /* three stages are few for 336 columns: 41 us at 2304 for 36 */
-    const tmm__load load = tmm__xload(p, TMM__COST_TENSOR, i->rows, cols);
-    const tmm__tiling t = tmm__xhalf_tile(p, i->rows * down, cols * beside);
+    const tmm__load load = tmm__xload(p, TMM__COST_TENSOR, rows, cols);
+    const tmm__tiling t = tmm__xhalf_tile(p, rows * down, cols * beside);
     const double tiles = t.down * t.across * p->batch, most = tmm__xhalf_room(i, cluster);
     const double steps = ceil(ceil(p->K / 64.0) / parts_of_k);
     tmm__xproduct q = *p;
@@ -194,7 +196,7 @@ static inline void tmm__xhalf_wgmma_try(const tmm__xproduct *p, tmm__plan *c, in
     /* What is not shared by a cluster comes from L2 more often. */
     const double whole = tiles - parts, items = whole + parts * slices;
     const double busy = fmin(items / most, 1), lines = p->rsB != 1 ? i->cols : cols;
-    const double copied = (i->rows / (double)beside * tmm__half_apart_time(apart[0], i->rows) +
+    const double copied = (rows / (double)beside * tmm__half_apart_time(apart[0], rows) +
                            lines / down * tmm__half_apart_time(apart[1], cols)) *
                           128;
     /* Few blocks of 128 x 128 find a higher clock, and L2 free: 1024 took 0.7 of the clocks of a step. */
@@ -236,7 +238,7 @@ static inline void tmm__xhalf_wgmma_try(const tmm__xproduct *p, tmm__plan *c, in
     time = TMM__PLAN_GUESS(instance, cut, slices, time);
     if (time >= c->time) return;
     c->time = time, c->instance = instance, c->kernel = i->kernel, c->bytes = i->bytes;
-    c->tile_m = i->rows, c->tile_n = cols, c->slices = slices, c->cut = cut, c->down = down;
+    c->tile_m = rows, c->tile_n = cols, c->slices = slices, c->cut = cut, c->down = down;
     c->rest = last_round ? rest : 0;
 }
 
@@ -255,7 +257,8 @@ static inline void tmm__xhalf_wgmma_ways(const tmm__xproduct *p, tmm__plan *c, i
     for (int way = 0; way < (int)TMM__HALF_WAYS; way++) {
         const int cluster = tmm__half_ways[way][1], beside = tmm__half_ways[way][3];
         const tmm__xhalf__wgmma *i = tmm__xhalf_wgmma(tmm__half_ways[way][0]);
-        const double down = ceil(p->M / (double)(i != NULL ? i->rows : 128));
+        const int turns = way == (int)TMM__HALF_TURNS, rows = turns || i == NULL ? 64 : i->rows;
+        const double down = ceil(p->M / (double)rows);
         const int plain = i != NULL && i->rows == 192;
         /* Square tiles are the same turned. */
         if (turned && i != NULL && i->rows == tmm__half_ways[way][2]) continue;
@@ -266,30 +269,28 @@ static inline void tmm__xhalf_wgmma_ways(const tmm__xproduct *p, tmm__plan *c, i
             (plain && !turned && !tmm__xhalf_plain(p)) ||
             p->N <= (beside - 1) * tmm__half_ways[way][2])
             continue;
-        const tmm__tiling t =
-            tmm__xhalf_tile(p, i->rows * cluster, tmm__half_ways[way][2] * beside);
+        const tmm__tiling t = tmm__xhalf_tile(p, rows * cluster, tmm__half_ways[way][2] * beside);
         const double tiles = t.down * t.across * p->batch,
                      most = tmm__xhalf_room(i, cluster * beside);
         /* items are counted in 32 bits */
         if (tiles > INT_MAX / 2 - 65536 || tiles == 0 || most < 1) continue;
+        if (turns && (TMM__TRIANGLE(p) || tiles > most)) continue; /* one item a block */
         const int rest = (int)fmod(tiles, most);
         /* Single blocks where two fit, and two that share A alone: in parts of k alone. The latter turned, too: then A
            is the large one. */
         const int pairs = cluster == 1 && (beside > 1 ? !turned : down > 1 && fmod(down, 2) == 0);
         const int stairs = TMM__TRIANGLE(p) && t.squares == 0;
         for (int s = 0; s < (int)(sizeof slices / sizeof *slices) && !pairs; s++) {
-            if (s > 0 && (!cuts || slices[s] * 4 > steps || plain || stairs)) break;
+            if (s > 0 && (!cuts || slices[s] * 4 > steps || plain || stairs || turns)) break;
             if (s == 0 || tiles * slices[s] <= 4 * most)
                 tmm__xhalf_wgmma_try(p, c, way + turned, apart, copies, 0, slices[s], 1);
             if (s > 0 && tiles > most && rest > 0 && p->batch == 1 &&
                 rest * slices[s] <= 4 * most && beside == 1)
                 tmm__xhalf_wgmma_try(p, c, way + turned, apart, copies, rest, slices[s], 1);
         }
-        /* Where a side is thin KERNEL THIN HALF is better; parts of a triangle were not tried. */
-        const int parts_most =
-            !(p->allowed & TMM__CUT_K) || plain || TMM__TRIANGLE(p) || p->M <= 64 || p->N <= 64
-                ? 1
-                : (int)fmin(4, steps / 4);
+        /* Where a side is thin KERNEL THIN HALF is better. */
+        const int alone = !(p->allowed & TMM__CUT_K) || plain || turns || p->M <= 64 || p->N <= 64;
+        const int parts_most = alone ? 1 : (int)fmin(4, steps / 4);
         for (int parts = 2; parts <= parts_most && parts * cluster * beside <= 8; parts++)
             if (tmm__xhalf_room(i, parts * cluster * beside) > 0)
                 tmm__xhalf_wgmma_try(p, c, way + turned, apart, copies, 0, 1, parts);
@@ -486,7 +487,7 @@ static inline tmm_status tmm__xhalf_run_wgmma(const tmm__xproduct *given, const 
     job.parts = plan->cut == TMM__PLAN_CLUSTERS ? plan->slices : 1;
     job.pairs_down = (int)((down - 1) / job.down + 1);
     job.across = (int)((across - 1) / job.beside + 1);
-    job.steps = (int)((p->K + 63) / 64);
+    job.steps = (int)((p->K + 63) / 64), job.part_steps = (job.steps - 1) / job.parts + 1;
 #ifdef TMM_WITH_SYRK
     if (p->triangle != 0) {
         const tmm__tiling t = tmm__xhalf_tile(p, job.rows * job.down, plan->tile_n);
@@ -524,7 +525,7 @@ static inline tmm_status tmm__xhalf_run_wgmma(const tmm__xproduct *given, const 
         const long long most = job.parts > 1 ? job.items : room > 0 ? room : 1;
         const unsigned blocks = (unsigned)(cluster * tmm__min(job.items, most));
         void *arguments[] = {&maps[0], &maps[1], &maps[2], &p->C, &job};
-        status = tmm__launch_clusters(plan->kernel, dim3(blocks), 128 + 2 * job.rows, cluster, 1,
+        status = tmm__launch_clusters(plan->kernel, dim3(blocks), 128 + 2 * i->rows, cluster, 1,
                                       plan->bytes, arguments, p->stream);
         /* Of the last tiles a thread adds all of an element: an eighth of the blocks. */
         status = tmm__xsum(status, &q, slices, partials, plan->rest > 0 ? 1 : TMM__SUM_GROUPS);

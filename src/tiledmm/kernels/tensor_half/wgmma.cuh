@@ -22,6 +22,15 @@
 #define TMM__HALF_WGMMA_STORE(rows) ((rows) == 192 ? 2048 : 4096)
 #define TMM__HALF_WGMMA_BYTES(rows, cols, stages) \
     ((stages) * ((rows) + (cols)) * 128 + 1024 + (rows) / 16 * TMM__HALF_WGMMA_STORE(rows))
+/* Parts of columns that blocks store of the rows of a warp, where they have parts of k. */
+#define TMM__HALF_HALVES(job, cols) \
+    ((cols) == 128 ? 2 : (cols) == 192 || (job)->width != (cols) ? 1 : 2)
+/* The columns that a warp stores. */
+#define TMM__HALF_STORED(job, cols)                            \
+    (((job)->parts > 1 && TMM__HALF_HALVES(job, cols) == 2) || \
+             ((cols) == 128 && (job)->rows == 64)              \
+         ? (cols) / 2                                          \
+         : (job)->width)
 #endif
 
 #if defined(TMM__PASS) && TMM__EMIT_TYPE && TMM__HALF_TENSOR && !defined(TMM__HALF_ONCE)
@@ -51,7 +60,8 @@ typedef struct tmm__half_job {
     /* Blocks of a cluster: above each other, which share B; side by side, which share A; and of the same tiles, with
        parts of their k. */
     int down, beside, parts;
-    int steps, items;
+    int steps, items,
+        part_steps;          /* part_steps: of a part of a cluster, the last one having fewer */
     int band;                /* rows of pairs that are walked together */
     int whole, rest, slices; /* items from `whole` on are slices, of the last `rest` tiles */
 #ifdef TMM_WITH_SYRK
@@ -115,65 +125,123 @@ TMM__DEVICE tmm__half_item tmm__half_find(const tmm__half_job *job, int item,
     at.col = (across * job->beside + block->col) * job->width;
     at.product = slices == 1 ? turn : turn / slices, at.part = cut ? (int)turn : -1;
     /* There are 2^25 steps and 32 slices at most. */
-    const unsigned parts = cut ? slices : job->parts, steps = job->steps;
-    const unsigned slice = cut ? turn - at.product * slices : block->part;
-    at.first = parts == 1 ? 0 : steps * slice / parts;
-    at.steps = (parts == 1 ? steps : steps * (slice + 1) / parts) - at.first;
+    const unsigned steps = job->steps, slice = turn - at.product * slices;
+    at.first = cut ? steps * slice / slices : block->part * job->part_steps;
+    at.steps = cut ? steps * (slice + 1) / slices - at.first
+                   : min((unsigned)job->part_steps, steps - at.first);
     return at;
 }
 
 #if TMM__WGMMA
-/* The warps that multiply are divided among blocks that have parts of k: a block's first one. */
-TMM__DEVICE int tmm__half_first_warp(int part, int parts, const int warps)
+/* Sums are divided among blocks that have parts of k: each stores some of the rows of warps, or, where the columns
+   are two times whole boxes, of their halves, so that all warps have some to store. A block's first ones. */
+TMM__DEVICE int tmm__half_first_unit(int part, int parts, int units)
 {
-    return (part * warps + parts - 1) / parts;
+    const unsigned all = part * units + parts - 1; /* there are 4 parts at most */
+    return parts == 2 ? all / 2 : parts == 3 ? all / 3 : all / 4;
 }
 
-/* The sums of a warp's 16 rows to the block of the cluster that stores them; or there, where it returns true, all
-   added, always in the same order. A lane has 16 bytes of each 8 columns; stages are free (PTX ISA 9.7,
-   "st.async"). */
+/* The half of a warp's columns that a block stores, of 1 or 2; or -1. */
+TMM__DEVICE int tmm__half_own(const tmm__half_job *job, int part, int warp, const int warps,
+                              const int cols)
+{
+    const int halves = TMM__HALF_HALVES(job, cols);
+    const int first = warp * job->parts / (halves * warps);
+    const int second = (warp + warps) * job->parts / (halves * warps);
+    return part == first ? 0 : halves == 2 && part == second ? 1 : -1;
+}
+
+/* The sums of a warp's 16 rows to the blocks of the cluster that store them; those that this one stores, all added,
+   always in the same order, to the first ones: if there are any, it returns true. A lane has 16 bytes of each 8 columns; stages are free
+   (PTX ISA 9.7, "st.async"). */
 TMM__DEVICE bool tmm__half_gather(float *sum, const tmm__half_job *job,
                                   const tmm__half_block *block, int warp, unsigned stages,
                                   unsigned gathered, const int warps, const int cols)
 {
-    const int parts = job->parts, owner = warp * parts / warps, bytes = job->width * 64;
-    const int first = tmm__half_first_warp(owner, parts, warps);
-    const int own = tmm__half_first_warp(owner + 1, parts, warps) - first;
-    const unsigned mine = stages + (warp - first) * bytes + threadIdx.x % 32 * 16;
-    if (owner != block->part) {
+    const int parts = job->parts, halves = TMM__HALF_HALVES(job, cols);
+    const int width = job->width / halves, bytes = width * 64, units = halves * warps;
+    unsigned own = 0, step = 0;
+    TMM__HIDE(warp); /* or what follows from it takes registers before */
+    const int mine = tmm__half_own(job, block->part, warp, warps, cols);
+#pragma unroll
+    for (int half = 0; half < 2; half++) {
+        const int unit = halves == 2 && half == 1 ? warps + warp : warp;
+        const int owner = unit * parts / units, first = tmm__half_first_unit(owner, parts, units);
+        const int count = tmm__half_first_unit(owner + 1, parts, units) - first;
+        const unsigned at = stages + (unit - first) * bytes + threadIdx.x % 32 * 16;
+        if (owner == block->part) {
+            own = at, step = count * bytes;
+            continue;
+        }
         const int slot = block->part - (block->part > owner);
         const int rank = (owner * job->beside + block->col) * job->down + block->row;
         unsigned to, barrier;
         asm("mapa.shared::cluster.u32 %0, %1, %2;"
             : "=r"(to)
-            : "r"(mine + slot * own * bytes), "r"(rank));
+            : "r"(at + slot * count * bytes), "r"(rank));
         asm("mapa.shared::cluster.u32 %0, %1, %2;" : "=r"(barrier) : "r"(gathered), "r"(rank));
+        if (halves == 2) to -= half * (cols / 16) * 512;
 #pragma unroll
-        for (int i = 0; i < cols / 8; i++)
+        for (int i = half * (cols / 16); i < (half + 1) * (cols / 16); i++)
             if (i * 8 < job->width)
                 asm volatile("st.async.weak.shared::cluster.mbarrier::complete_tx::bytes.v4.f32 "
                              "[%0], {%1, %2, %3, %4}, [%5];" ::"r"(to + i * 512),
                              "f"(sum[4 * i]), "f"(sum[4 * i + 1]), "f"(sum[4 * i + 2]),
                              "f"(sum[4 * i + 3]), "r"(barrier)
                              : "memory");
-        return false;
+    }
+    if (mine < 0) return false;
+    if (mine == 1) {
+#pragma unroll
+        for (int i = 0; i < cols / 4; i++) sum[i] = sum[i + cols / 4];
     }
     tmm__barrier_wait(gathered, 0);
 #pragma unroll 1
     for (int slot = 0; slot < parts - 1; slot++) {
 #pragma unroll
-        for (int i = 0; i < cols / 8; i++) {
+        for (int i = 0; i < cols / (cols == 128 ? 16 : 8); i++) {
             float x[4];
-            if (i * 8 >= job->width) continue;
+            if (i * 8 >= width) continue;
             asm volatile("ld.shared.v4.f32 {%0, %1, %2, %3}, [%4];"
                          : "=f"(x[0]), "=f"(x[1]), "=f"(x[2]), "=f"(x[3])
-                         : "r"(mine + slot * own * bytes + i * 512)
+                         : "r"(own + slot * step + i * 512)
                          : "memory");
 #pragma unroll
             for (int j = 0; j < 4; j++) sum[4 * i + j] += x[j];
         }
     }
     return true;
+}
+
+/* The sums of two warps of the same 16 rows, added: each has those of half of the columns then, the first ones. Theirs
+   lie 16 KB apart, of a warp the 4 KB of its boxes. */
+TMM__DEVICE void tmm__half_exchange(float *sum, unsigned boxes, int warp, const int cols)
+{
+    const unsigned lane = threadIdx.x % 32 * 16, mine = boxes + warp * 4096 + lane;
+    const unsigned other = boxes + (warp ^ 4) * 4096 + lane;
+#pragma unroll
+    for (int i = 0; i < cols / 16; i++) {
+        float x[4];
+#pragma unroll
+        for (int j = 0; j < 4; j++) {
+            const float first = sum[4 * i + j], second = sum[4 * i + j + cols / 4];
+            x[j] = warp < 4 ? second : first, sum[4 * i + j] = warp < 4 ? first : second;
+        }
+        asm volatile("st.shared.v4.f32 [%0], {%1, %2, %3, %4};" ::"r"(other + i * 512), "f"(x[0]),
+                     "f"(x[1]), "f"(x[2]), "f"(x[3])
+                     : "memory");
+    }
+    asm volatile("bar.sync 1, 256;" ::: "memory");
+#pragma unroll
+    for (int i = 0; i < cols / 16; i++) {
+        float x[4];
+        asm volatile("ld.shared.v4.f32 {%0, %1, %2, %3}, [%4];"
+                     : "=f"(x[0]), "=f"(x[1]), "=f"(x[2]), "=f"(x[3])
+                     : "r"(mine + i * 512)
+                     : "memory");
+#pragma unroll
+        for (int j = 0; j < 4; j++) sum[4 * i + j] += x[j];
+    }
 }
 
 /* Copies a box of a map to shared memory, to the blocks of the cluster of which `blocks` has bits; zeros
@@ -193,6 +261,13 @@ TMM__DEVICE void tmm__half_box(unsigned to, const tmm__half_map *map, int x, int
             ".multicast::cluster [%0], [%1, {%2, %3, %4}], [%5], %6;" ::"r"(to),
             "l"(map), "r"(x), "r"(y), "r"(z), "r"(barrier), "h"((short)blocks)
             : "memory");
+}
+
+/* Loads a word that nobody needs; ptxas cannot know. */
+TMM__DEVICE void tmm__half_touch(const void *at)
+{
+    asm volatile("{\n.reg .pred p;\nsetp.eq.b32 p, %0, 0x7fedcba9;\n@p nanosleep.u32 0;\n}" ::"r"(
+        *(const unsigned *)at));
 }
 
 TMM__DEVICE void tmm__half_prefetch(const tmm__half_map *map)
@@ -222,7 +297,7 @@ TMM__DEVICE void tmm__half_boxes_wait(bool first)
 }
 
 /* Columns of a tile that are whole boxes of 64. */
-#define TMM__HALF_WHOLE(job, cols) ((cols) == 128 ? (cols) : (job)->width & ~63)
+#define TMM__HALF_WHOLE(job, cols) (TMM__HALF_STORED(job, cols) & ~63)
 
 /* Halves of a barrier of the cluster. TMM__CLUSTER_MEETS also lets everyone see what was written in front of it, for
    which it waits a thousand clocks. */
@@ -341,25 +416,31 @@ TMM__DEVICE void tmm__xhalf_step(float *c, unsigned at, int group, const int row
    they have left the item before when they are woken up again. */
 TMM__DEVICE void tmm__xhalf_sum(float *c, int *stage, unsigned *parity, int steps, unsigned stages,
                                 unsigned fulls, unsigned empties, int group, int writer, bool ahead,
-                                const int count, const int stage_bytes, const int rows,
+                                bool turns, const int count, const int stage_bytes, const int rows,
                                 const int cols, const int turned_A, const int turned_B)
 {
     int before = -1;
-    ahead = ahead && steps >= count;
+    int rows_of = turns ? 0 : group, stride = turns ? 2 : 1;
+    if (cols == 128) {
+        TMM__HIDE(rows_of); /* or each step asks again */
+        TMM__HIDE(stride);
+    }
+    ahead = ahead && !turns && steps >= count;
+    if (turns) *stage = group; /* such blocks have one item */
     if (ahead && group > 0) asm volatile("bar.sync 1, %0;" ::"r"(2 * rows) : "memory");
 #pragma unroll 1
-    for (int step = 0; step < steps; step++) {
+    for (int step = turns ? group : 0; step < steps; step += stride) {
         const unsigned at = stages + *stage * stage_bytes;
         tmm__barrier_wait(fulls + 8 * *stage, *parity);
         TMM__WGMMA_BEGIN();
-        tmm__xhalf_step(c, at, group, rows, cols, turned_A, turned_B);
+        tmm__xhalf_step(c, at, rows_of, rows, cols, turned_A, turned_B);
         TMM__WGMMA_COMMIT();
         if (ahead && group == 0 && step == 1)
             asm volatile("bar.arrive 1, %0;" ::"r"(2 * rows) : "memory");
         TMM__WGMMA_WAIT(1);
         if (before >= 0 && writer >= 0) tmm__barrier_arrive_at(empties + 8 * before, writer);
         before = *stage;
-        if (++*stage == count) *stage = 0, *parity ^= 1;
+        if ((*stage += stride) >= count) *stage -= count, *parity ^= 1;
     }
     TMM__WGMMA_WAIT(0);
     if (before >= 0 && writer >= 0) tmm__barrier_arrive_at(empties + 8 * before, writer);

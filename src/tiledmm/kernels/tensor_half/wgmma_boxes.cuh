@@ -53,18 +53,19 @@ TMM__DEVICE void tmm__xhalf_send_box(const tmm__half_map *map, unsigned box, int
 /* Stores alpha sum by TMA: 16 rows from `row` on, by a warp. Its 4 KB of shared memory hold two boxes: one
    is written while the other is read. Or it has one box alone. */
 TMM__DEVICE void tmm__xhalf_store_boxes(const tmm__half_map *map, const tmm__half_job *job,
-                                        unsigned own, const float *sum, int row, int col,
-                                        int product, const int cols, const bool one)
+                                        unsigned own, const float *sum, int row,
+                                        const tmm__half_item *at, const int cols, const bool one)
 {
     enum { PART = 128 / sizeof(TMM_OUT), SUMS = PART / 2 };
+    const bool both = !one && cols == 2 * PART; /* behind one fence */
     const float alpha = job->alpha;
     const unsigned place = own + tmm__xhalf_box_place(threadIdx.x % 32);
-    const int width = job->width;
+    const int col = at->col, product = at->product, width = TMM__HALF_STORED(job, cols);
 #pragma unroll
     for (int part = 0; part < cols / PART; part++) {
         const unsigned box = one ? 0 : part % 2 * 2048;
         float x[SUMS];
-        if (cols > 128 && part * PART >= width) continue;
+        if (part * PART >= width) continue;
         const int over =
             cols > 128 ? min(width - (part + 1) * PART, 0) : 0; /* the last box begins earlier */
 #pragma unroll
@@ -79,11 +80,22 @@ TMM__DEVICE void tmm__xhalf_store_boxes(const tmm__half_map *map, const tmm__hal
         }
 #pragma unroll
         for (int i = 0; i < SUMS; i++) x[i] = __fmaf_rn(alpha, x[i], 0.0f);
-        if (tmm__elected()) tmm__half_boxes_wait(one || part == 0);
-        __syncwarp();
+        if (!both || part == 0) {
+            if (tmm__elected()) tmm__half_boxes_wait(one || part == 0);
+            __syncwarp();
+        }
 #pragma unroll
         for (int n = 0; n < SUMS; n += 16) tmm__xhalf_to_box((place ^ n * 4) + box, &x[n]);
-        tmm__xhalf_send_box(map, own + box, row, col + part * PART + over, product);
+        if (!both) {
+            tmm__xhalf_send_box(map, own + box, row, col + part * PART + over, product);
+        } else if (part == 1 || width == PART) {
+            asm volatile("fence.proxy.async.shared::cta;" ::: "memory");
+            __syncwarp();
+            if (tmm__elected()) {
+                tmm__half_box_out(map, own, col, row, product);
+                if (part == 1) tmm__half_box_out(map, own + 2048, col + PART, row, product);
+            }
+        }
     }
 }
 
@@ -196,7 +208,7 @@ TMM__DEVICE void tmm__xhalf_diagonal(const tmm__half_job *job, TMM_OUT *C, unsig
     enum { PART = 128 / sizeof(TMM_OUT), SUMS = PART / 2, WIDTH = PART / 8 };
     const int lane = threadIdx.x % 32, row = at->row + warp * 16, place = lane % 8;
     const int lower = job->triangle == TMM__LOWER;
-    const int end = (int)min(job->N, (long long)at->col + job->width);
+    const int end = (int)min(job->N, (long long)at->col + TMM__HALF_STORED(job, cols));
     const float alpha = job->alpha;
     const unsigned to = own + tmm__xhalf_box_place(lane);
     C += at->product * job->batchC;
@@ -205,7 +217,9 @@ TMM__DEVICE void tmm__xhalf_diagonal(const tmm__half_job *job, TMM_OUT *C, unsig
     for (int part = 0; part < cols / PART; part++) {
         const int first = at->col + part * PART;
         float x[SUMS];
-        if (lower ? first > row + 15 : first + PART <= row) continue; /* beyond the diagonal */
+        if (part * PART >= TMM__HALF_STORED(job, cols) ||
+            (lower ? first > row + 15 : first + PART <= row))
+            continue; /* beyond the diagonal */
 #pragma unroll
         for (int i = 0; i < SUMS; i++) x[i] = __fmaf_rn(alpha, sum[part * SUMS + i], 0.0f);
         __syncwarp();
@@ -303,7 +317,8 @@ TMM__DEVICE void tmm__xhalf_active_way(const tmm__half_map *map, const tmm__half
     enum { WIDE = sizeof(TMM_OUT) == 4, PART = WIDE ? 32 : 64 };
     const int wide = cols % 128 == 0 ? 128 : 64;
     int row = at->row + warp * 16;
-    const int last = row < job->M ? (int)min(job->N, (long long)at->col + cols) : 0;
+    const int last =
+        row < job->M ? (int)min(job->N, (long long)at->col + TMM__HALF_STORED(job, cols)) : 0;
     if (tmm__elected()) TMM__HALF_BOXES_WAIT(0);
     __syncwarp();
 #pragma unroll 1
@@ -427,7 +442,8 @@ TMM__DEVICE void tmm__xhalf_more_boxes(const tmm__half_map *map, const tmm__half
 {
 #ifdef TMM_WITH_EPILOGUE
     /* Not where threads store a rest of columns. A bias of rows comes first, so that loops need not ask. */
-    if (job->after.active && job->beta == 0 && job->after.D == NULL && job->width == cols) {
+    if (job->after.active && job->beta == 0 && job->after.D == NULL &&
+        TMM__HALF_STORED(job, cols) % 64 == 0) {
         const int terms = tmm__xhalf_terms(&job->after);
         float alpha = job->alpha;
         if (job->after.row_bias != NULL) {
@@ -478,7 +494,7 @@ TMM__DEVICE int tmm__xhalf_by_boxes(const tmm__half_job *job, const tmm__half_it
 {
     int way = job->beta != 0 ? TMM__HALF_MORE : TMM__HALF_BY_BOXES;
     if (!job->boxed_C || at->part >= 0) return TMM__HALF_BY_THREADS; /* partial sums */
-    if (job->N % (16 / sizeof(TMM_OUT)) != 0 && at->col + job->width > job->N)
+    if (job->N % (16 / sizeof(TMM_OUT)) != 0 && at->col + TMM__HALF_STORED(job, cols) > job->N)
         return TMM__HALF_BY_THREADS;
 #ifdef TMM_EPILOGUE
     way = TMM__HALF_BY_THREADS;
@@ -499,7 +515,7 @@ TMM__DEVICE int tmm__xhalf_by_boxes(const tmm__half_job *job, const tmm__half_it
     }
 #endif
 #ifdef TMM_WITH_SYRK
-    if ((job->triangle == TMM__LOWER && at->col + cols - 1 > at->row) ||
+    if ((job->triangle == TMM__LOWER && at->col + TMM__HALF_STORED(job, cols) - 1 > at->row) ||
         (job->triangle == TMM__UPPER && at->col < at->row + 127))
         return way == TMM__HALF_BY_BOXES ? TMM__HALF_DIAGONAL : TMM__HALF_BY_THREADS;
 #endif

@@ -19,7 +19,7 @@ static_assert(TMM__HALF_WGMMA_STAGES >= 2 && tmm__half_wgmma_bytes <= 227 * 1024
               "TMM__HALF_WGMMA_LIST: stages must be 2 at least, and fit into 227 KB");
 #define TMM__HALF_SUM_OF(cols, turned_A, turned_B)                                               \
     tmm__xhalf_sum(sum, &stage, &parity, at.steps, stages, fulls, empties, group, writer, ahead, \
-                   STAGES, STAGE, ROWS, cols, turned_A, turned_B)
+                   turns, STAGES, STAGE, ROWS, cols, turned_A, turned_B)
 #define TMM__HALF_SUM(cols)               \
     do {                                  \
         if (job.turned_A && job.turned_B) \
@@ -46,7 +46,7 @@ TMM_KERNEL void __launch_bounds__(128 + 2 * TMM__HALF_WGMMA_ROWS, 1)
     tmm__gemm_half_wgmma(const TMM__GRID_CONSTANT tmm__half_map map_A,
                          const TMM__GRID_CONSTANT tmm__half_map map_B,
                          const TMM__GRID_CONSTANT tmm__half_map map_C, TMM_OUT *__restrict__ C,
-                         const tmm__half_job job)
+                         const TMM__GRID_CONSTANT tmm__half_job job)
 {
 #if TMM__WGMMA
     enum {
@@ -69,6 +69,12 @@ TMM_KERNEL void __launch_bounds__(128 + 2 * TMM__HALF_WGMMA_ROWS, 1)
     /* What a tile's plans do not have takes no code. */
     const int down = job.down, beside = COLS == 256 ? 1 : job.beside, parts = PLAIN ? 1 : job.parts;
     const bool single = down * beside * parts == 1;
+    /* What a warp gets of another part then lies in its boxes, which nothing else needs. */
+    const bool direct = COLS == 128 && parts == 2;
+    /* Warpgroups take turns at the stages of tiles of 64 rows: each has some of the k of all rows. */
+    const bool turns = COLS == 128 && job.rows == 64;
+    /* Arguments come to a multiprocessor by lines of 64 bytes: warps ask for them all at once. */
+    tmm__half_touch((const char *)&job + min(threadIdx.x / 32 * 64, (unsigned)sizeof job - 4));
     unsigned rank, first_item, count;
     TMM__CLUSTER_SPECIAL(rank, "cluster_ctarank");
     TMM__CLUSTER_SPECIAL(first_item, "clusterid.x");
@@ -83,28 +89,35 @@ TMM_KERNEL void __launch_bounds__(128 + 2 * TMM__HALF_WGMMA_ROWS, 1)
         tmm__half_prefetch(&map_A), tmm__half_prefetch(&map_B);
         for (int n = 0; n < STAGES; n++) {
             tmm__barrier_init(fulls + 8 * n, 1);
-            tmm__barrier_init(empties + 8 * n, ROWS / 16 * (down + beside - 1));
+            tmm__barrier_init(empties + 8 * n, (turns ? 4 : ROWS / 16) * (down + beside - 1));
         }
         if (parts > 1) tmm__barrier_init(gathered, 1);
-        asm volatile("fence.mbarrier_init.release.cluster;\nfence.proxy.async.shared::cta;" ::
-                         : "memory");
-        if (parts > 1)
-            tmm__barrier_expect(gathered, (tmm__half_first_warp(block.part + 1, parts, ROWS / 16) -
-                                           tmm__half_first_warp(block.part, parts, ROWS / 16)) *
-                                              (parts - 1) * job.width * 64);
+        asm volatile("fence.mbarrier_init.release.cluster;" ::: "memory");
+        if (job.boxed_C) tmm__half_prefetch(&map_C);
     }
-    tmm__half_item at = tmm__half_find(&job, first_item, &block);
     __syncwarp();
-    if (single) {
-        __syncthreads();
-    } else {
-        TMM__CLUSTER_ARRIVES();
-        TMM__CLUSTER_WAITS();
+    /* While blocks meet each finds its tile. */
+    if (!single) TMM__CLUSTER_ARRIVES();
+    tmm__half_item at = tmm__half_find(&job, first_item, &block);
+    if (parts > 1 && threadIdx.x == 32) {
+        const int halves = TMM__HALF_HALVES(&job, COLS), units = halves * (ROWS / 16);
+        tmm__barrier_expect(gathered, (tmm__half_first_unit(block.part + 1, parts, units) -
+                                       tmm__half_first_unit(block.part, parts, units)) *
+                                          (parts - 1) * (job.width / halves) * 64);
     }
+    __syncwarp();
+    if (single)
+        __syncthreads();
+    else
+        TMM__CLUSTER_WAITS();
     if (threadIdx.x < 128) {
-        asm volatile("setmaxnreg.dec.sync.aligned.u32 40;");
+        if (COLS == 128) /* whose sums take few */
+            asm volatile("setmaxnreg.dec.sync.aligned.u32 56;");
+        else
+            asm volatile("setmaxnreg.dec.sync.aligned.u32 40;");
         const int width = FEWER == COLS ? (int)COLS : job.width;
-        const int bytes = job.turned_B || FEWER == COLS ? (int)STAGE : (ROWS + width) * 128;
+        const int bytes = (job.turned_B || FEWER == COLS ? (int)STAGE : (ROWS + width) * 128) -
+                          (turns ? 64 * 128 : 0);
         const int mine = down == 1 ? 2 : 1, first = down == 1 ? 0 : block.row; /* halves of B */
         /* Blocks that get its parts of A and B, a bit each. */
         const int to_row = beside == 1 ? 1 : (1 << down | 1) << (first_of_part + block.row);
@@ -112,7 +125,6 @@ TMM_KERNEL void __launch_bounds__(128 + 2 * TMM__HALF_WGMMA_ROWS, 1)
         if (threadIdx.x < 32 && tmm__elected()) {
             for (int item = first_item; item < job.items; item += count) {
                 if (item >= (int)count) at = tmm__half_find(&job, item, &block);
-                tmm__wait_for_previous(); /* nothing of memory is read or written before */
                 const int zA = at.product * job.next_A, zB = at.product * job.next_B;
                 for (int step = 0; step < at.steps; step++) {
                     const unsigned to = stages + stage * STAGE, barrier = fulls + 8 * stage;
@@ -120,11 +132,14 @@ TMM_KERNEL void __launch_bounds__(128 + 2 * TMM__HALF_WGMMA_ROWS, 1)
                     tmm__barrier_wait(empties + 8 * stage,
                                       parity ^ 1); /* at once, the first time */
                     tmm__barrier_expect(barrier, bytes);
+                    /* Nothing of memory is read or written before: here all else is ready. */
+                    if (step == 0) tmm__wait_for_previous();
                     if (job.turned_A) {
                         const int begin = beside == 1 ? 0 : block.col * 32; /* of its k */
                         for (int i = 0; i < ROWS / 64; i++)
-                            tmm__half_box(to + i * 8192 + begin * 128, &map_A, at.row + i * 64,
-                                          k + begin, zA, barrier, to_row);
+                            if (i == 0 || !turns)
+                                tmm__half_box(to + i * 8192 + begin * 128, &map_A, at.row + i * 64,
+                                              k + begin, zA, barrier, to_row);
                     } else {
                         const int begin = beside == 1 ? 0 : block.col * (ROWS / 2);
                         tmm__half_box(to + begin * 128, &map_A, k, at.row + begin, zA, barrier,
@@ -153,13 +168,15 @@ TMM_KERNEL void __launch_bounds__(128 + 2 * TMM__HALF_WGMMA_ROWS, 1)
             }
         }
         __syncwarp();
-        if (parts > 1) {
+        if (parts > 1 && !direct) {
             TMM__CLUSTER_ARRIVES();
             TMM__CLUSTER_WAITS();
         }
     } else {
         if (ROWS == 192)
             asm volatile("setmaxnreg.inc.sync.aligned.u32 152;");
+        else if (COLS == 128)
+            asm volatile("setmaxnreg.inc.sync.aligned.u32 216;");
         else
             asm volatile("setmaxnreg.inc.sync.aligned.u32 232;");
         const int warp = threadIdx.x / 32 - 4, group = warp / 4;
@@ -172,6 +189,9 @@ TMM_KERNEL void __launch_bounds__(128 + 2 * TMM__HALF_WGMMA_ROWS, 1)
                                : -1;
         for (int item = first_item; item < job.items; item += count) {
             if (item >= (int)count) at = tmm__half_find(&job, item, &block);
+            if (parts > 1 && tmm__half_own(&job, block.part, warp, ROWS / 16, COLS) == 1)
+                at.col += COLS / 2;
+            if (turns) at.col += group * (COLS / 2), at.row -= group * 64;
             tmm__wait_for_previous();
             if (!PLAIN && job.beta != 0 && at.part < 0)
                 tmm__xhalf_ask(C + at.product * job.batchC, job.ldc, &job, at.row + warp * 16,
@@ -192,13 +212,19 @@ TMM_KERNEL void __launch_bounds__(128 + 2 * TMM__HALF_WGMMA_ROWS, 1)
                 TMM__HALF_SUM(COLS);
             else
                 TMM__HALF_SUM(FEWER);
-            if (parts > 1) {
+            if (parts > 1 && !direct) {
                 TMM__CLUSTER_ARRIVES();
                 TMM__CLUSTER_WAITS(); /* then stages are free for sums */
-                if (!tmm__half_gather(sum, &job, &block, warp, stages, gathered, ROWS / 16, COLS))
-                    continue;
             }
-            int turned = sizeof(TMM_OUT) == 2 && job.turned_C;
+            if (parts > 1) {
+                if (!tmm__half_gather(sum, &job, &block, warp,
+                                      stages + (direct ? STAGES * STAGE : 0), gathered, ROWS / 16,
+                                      COLS))
+                    continue;
+            } else if (turns) {
+                tmm__half_exchange(sum, stages + STAGES * STAGE, warp, COLS);
+            }
+            int turned = sizeof(TMM_OUT) == 2 && ROWS != COLS && job.turned_C;
             const int way = turned  ? (int)TMM__HALF_BY_COLS
                             : PLAIN ? (int)TMM__HALF_BY_BOXES
                                     : tmm__xhalf_by_boxes(&job, &at, COLS);
@@ -207,8 +233,8 @@ TMM_KERNEL void __launch_bounds__(128 + 2 * TMM__HALF_WGMMA_ROWS, 1)
                 tmm__xhalf_more_boxes(&map_C, &job, C, stages + own, sum, &at, warp, &biases, COLS);
                 begin = TMM__HALF_WHOLE(&job, COLS);
             } else if (way == TMM__HALF_BY_BOXES) {
-                tmm__xhalf_store_boxes(&map_C, &job, stages + own, sum, at.row + warp * 16, at.col,
-                                       at.product, COLS, PLAIN);
+                tmm__xhalf_store_boxes(&map_C, &job, stages + own, sum, at.row + warp * 16, &at,
+                                       COLS, PLAIN);
                 begin = COLS;
             }
 #ifdef TMM_WITH_SYRK
@@ -217,12 +243,12 @@ TMM_KERNEL void __launch_bounds__(128 + 2 * TMM__HALF_WGMMA_ROWS, 1)
                 begin = COLS;
             }
 #endif
-            if (!PLAIN && !turned && (FEWER == COLS ? begin == 0 : begin < job.width)) {
+            if (!PLAIN && !turned && begin < TMM__HALF_STORED(&job, COLS)) {
                 if (tmm__elected()) TMM__HALF_BOXES_WAIT(0);
                 tmm__xhalf_store(&job, C, (float *)(tmm__memory + skip + own), sum, &at, warp,
                                  begin, COLS);
             }
-            if (sizeof(TMM_OUT) == 4) continue;
+            if (sizeof(TMM_OUT) == 4 || ROWS == COLS) continue;
             TMM__HIDE(turned); /* or it is put in front of the boxes */
             if (turned) tmm__xhalf_store_cols(&job, C, stages + own, sum, &at, warp, COLS, PLAIN);
         }

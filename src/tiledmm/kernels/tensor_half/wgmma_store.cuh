@@ -178,7 +178,7 @@ TMM__DEVICE void tmm__xhalf_store(const tmm__half_job *job, TMM_OUT *C, float *o
 {
     const int lane = threadIdx.x % 32, row = at->row + warp * 16;
     const int rows = (int)min(job->M - row, 16ll);
-    const int left = (int)min(job->N - at->col, (long long)job->width);
+    const int left = (int)min(job->N - at->col, (long long)TMM__HALF_STORED(job, cols));
     const long long product = at->product;
     const int place = TMM__HALF_PLACE(lane / 4, lane % 4 * 2);
     float *partials = NULL;
@@ -231,11 +231,12 @@ TMM__DEVICE void tmm__xhalf_store_cols(const tmm__half_job *job, TMM_OUT *C, uns
                                        const int cols, const bool plain)
 {
     const int part_cols = plain ? 32 : 64; /* there is room for twice as many */
-    const bool lines = plain || job->parts <= 2;
+    const bool lines =
+        plain || job->parts <= 2 || (job->parts == 4 && TMM__HALF_HALVES(job, cols) == 2);
     const int lane = threadIdx.x % 32, of_group = warp % 4, chunks = lines ? 8 : 2;
     const int first = lines ? of_group * part_cols / 4 + lane / 8 : lane / 2, ahead = 32 / chunks;
     const int row = at->row + (lines ? warp / 4 * 64 : warp * 16) + lane % chunks * 8;
-    const int end = (int)min(job->N, (long long)at->col + job->width);
+    const int end = (int)min(job->N, (long long)at->col + TMM__HALF_STORED(job, cols));
     const float alpha = job->alpha;
     /* [column][16 bytes], of which those of columns nearby are exchanged, so that eight lie in different banks. */
     const int to_col = lane / 16 * 8 + lane % 8, to_chunk = lane / 8 % 2;
