@@ -12173,6 +12173,16 @@ TMM__DEVICE int tmm__half_first_unit(int part, int parts, int units)
     return parts == 2 ? all / 2 : parts == 3 ? all / 3 : all / 4;
 }
 
+/* Bytes of sums that it gets from the other parts. */
+TMM__DEVICE unsigned tmm__half_got(const tmm__half_job *job, int part, const int warps,
+                                   const int cols)
+{
+    const int parts = job->parts, halves = TMM__HALF_HALVES(job, cols), units = halves * warps;
+    const int own =
+        tmm__half_first_unit(part + 1, parts, units) - tmm__half_first_unit(part, parts, units);
+    return own * (parts - 1) * (job->width / halves) * 64;
+}
+
 /* The half of a warp's columns that a block stores, of 1 or 2; or -1. */
 TMM__DEVICE int tmm__half_own(const tmm__half_job *job, int part, int warp, const int warps,
                               const int cols)
@@ -12294,6 +12304,24 @@ TMM__DEVICE void tmm__half_box(unsigned to, const tmm__half_map *map, int x, int
             "l"(map), "r"(x), "r"(y), "r"(z), "r"(barrier), "h"((short)blocks)
             : "memory");
 }
+
+/* Registers go from the warps that copy to those that multiply; sums of 128 columns take few. */
+#define TMM__HALF_GIVE_REGISTERS(cols)                           \
+    do {                                                         \
+        if ((cols) == 128)                                       \
+            asm volatile("setmaxnreg.dec.sync.aligned.u32 56;"); \
+        else                                                     \
+            asm volatile("setmaxnreg.dec.sync.aligned.u32 40;"); \
+    } while (0)
+#define TMM__HALF_TAKE_REGISTERS(rows, cols)                      \
+    do {                                                          \
+        if ((rows) == 192)                                        \
+            asm volatile("setmaxnreg.inc.sync.aligned.u32 152;"); \
+        else if ((cols) == 128)                                   \
+            asm volatile("setmaxnreg.inc.sync.aligned.u32 216;"); \
+        else                                                      \
+            asm volatile("setmaxnreg.inc.sync.aligned.u32 232;"); \
+    } while (0)
 
 /* Loads a word that nobody needs; ptxas cannot know. */
 TMM__DEVICE void tmm__half_touch(const void *at)
@@ -13339,7 +13367,8 @@ static_assert(TMM__HALF_WGMMA_STAGES >= 2 && tmm__half_wgmma_bytes <= 227 * 1024
    with the swizzle of 128 bytes. Two blocks of a cluster that have the same columns copy half of B each, to
    both; two that have the same rows half of A. Blocks are persistent: each takes tile after tile, in bands of rows
    of pairs. Blocks of a cluster may have parts of the k of the same tiles: they have one item each, and exchange
-   sums through shared memory, each storing some of the rows.
+   sums through shared memory, each storing some of them. So do two warpgroups that take turns at the stages of
+   a tile of 64 rows.
 
    A step of 128 x 256 is 4.2 million operations; a block copies 32 KB for it from L2: 131 a byte. Tensor
    cores read B once for 64 rows. They bound it where K is long; below, filling and storing count. */
@@ -13400,22 +13429,15 @@ TMM_KERNEL void __launch_bounds__(128 + 2 * TMM__HALF_WGMMA_ROWS, 1)
     /* While blocks meet each finds its tile. */
     if (!single) TMM__CLUSTER_ARRIVES();
     tmm__half_item at = tmm__half_find(&job, first_item, &block);
-    if (parts > 1 && threadIdx.x == 32) {
-        const int halves = TMM__HALF_HALVES(&job, COLS), units = halves * (ROWS / 16);
-        tmm__barrier_expect(gathered, (tmm__half_first_unit(block.part + 1, parts, units) -
-                                       tmm__half_first_unit(block.part, parts, units)) *
-                                          (parts - 1) * (job.width / halves) * 64);
-    }
+    if (parts > 1 && threadIdx.x == 32)
+        tmm__barrier_expect(gathered, tmm__half_got(&job, block.part, ROWS / 16, COLS));
     __syncwarp();
     if (single)
         __syncthreads();
     else
         TMM__CLUSTER_WAITS();
     if (threadIdx.x < 128) {
-        if (COLS == 128) /* whose sums take few */
-            asm volatile("setmaxnreg.dec.sync.aligned.u32 56;");
-        else
-            asm volatile("setmaxnreg.dec.sync.aligned.u32 40;");
+        TMM__HALF_GIVE_REGISTERS(COLS);
         const int width = FEWER == COLS ? (int)COLS : job.width;
         const int bytes = (job.turned_B || FEWER == COLS ? (int)STAGE : (ROWS + width) * 128) -
                           (turns ? 64 * 128 : 0);
@@ -13474,12 +13496,7 @@ TMM_KERNEL void __launch_bounds__(128 + 2 * TMM__HALF_WGMMA_ROWS, 1)
             TMM__CLUSTER_WAITS();
         }
     } else {
-        if (ROWS == 192)
-            asm volatile("setmaxnreg.inc.sync.aligned.u32 152;");
-        else if (COLS == 128)
-            asm volatile("setmaxnreg.inc.sync.aligned.u32 216;");
-        else
-            asm volatile("setmaxnreg.inc.sync.aligned.u32 232;");
+        TMM__HALF_TAKE_REGISTERS(ROWS, COLS);
         const int warp = threadIdx.x / 32 - 4, group = warp / 4;
         const int own = STAGES * STAGE + warp * TMM__HALF_WGMMA_STORE(ROWS);
         const bool ahead = job.items > (int)count;

@@ -141,6 +141,16 @@ TMM__DEVICE int tmm__half_first_unit(int part, int parts, int units)
     return parts == 2 ? all / 2 : parts == 3 ? all / 3 : all / 4;
 }
 
+/* Bytes of sums that it gets from the other parts. */
+TMM__DEVICE unsigned tmm__half_got(const tmm__half_job *job, int part, const int warps,
+                                   const int cols)
+{
+    const int parts = job->parts, halves = TMM__HALF_HALVES(job, cols), units = halves * warps;
+    const int own =
+        tmm__half_first_unit(part + 1, parts, units) - tmm__half_first_unit(part, parts, units);
+    return own * (parts - 1) * (job->width / halves) * 64;
+}
+
 /* The half of a warp's columns that a block stores, of 1 or 2; or -1. */
 TMM__DEVICE int tmm__half_own(const tmm__half_job *job, int part, int warp, const int warps,
                               const int cols)
@@ -262,6 +272,24 @@ TMM__DEVICE void tmm__half_box(unsigned to, const tmm__half_map *map, int x, int
             "l"(map), "r"(x), "r"(y), "r"(z), "r"(barrier), "h"((short)blocks)
             : "memory");
 }
+
+/* Registers go from the warps that copy to those that multiply; sums of 128 columns take few. */
+#define TMM__HALF_GIVE_REGISTERS(cols)                           \
+    do {                                                         \
+        if ((cols) == 128)                                       \
+            asm volatile("setmaxnreg.dec.sync.aligned.u32 56;"); \
+        else                                                     \
+            asm volatile("setmaxnreg.dec.sync.aligned.u32 40;"); \
+    } while (0)
+#define TMM__HALF_TAKE_REGISTERS(rows, cols)                      \
+    do {                                                          \
+        if ((rows) == 192)                                        \
+            asm volatile("setmaxnreg.inc.sync.aligned.u32 152;"); \
+        else if ((cols) == 128)                                   \
+            asm volatile("setmaxnreg.inc.sync.aligned.u32 216;"); \
+        else                                                      \
+            asm volatile("setmaxnreg.inc.sync.aligned.u32 232;"); \
+    } while (0)
 
 /* Loads a word that nobody needs; ptxas cannot know. */
 TMM__DEVICE void tmm__half_touch(const void *at)
