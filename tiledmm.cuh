@@ -12054,6 +12054,8 @@ TMM_KERNEL void __launch_bounds__(tmm__half_threads, TMM__HALF_BLOCKS)
 #define TMM__HALF_WGMMA_STORE(rows) ((rows) == 192 ? 2048 : 4096)
 #define TMM__HALF_WGMMA_BYTES(rows, cols, stages) \
     ((stages) * ((rows) + (cols)) * 128 + 1024 + (rows) / 16 * TMM__HALF_WGMMA_STORE(rows))
+/* Tiles of which C turned has others. */
+#define TMM__HALF_CAN_TURN(rows, cols) ((rows) != (cols) && sizeof(TMM_OUT) == 2)
 /* Parts of columns that blocks store of the rows of a warp, where they have parts of k. */
 #define TMM__HALF_HALVES(job, cols) \
     ((cols) == 128 ? 2 : (cols) == 192 || (job)->width != (cols) ? 1 : 2)
@@ -12741,7 +12743,7 @@ TMM__DEVICE void tmm__xhalf_store(const tmm__half_job *job, TMM_OUT *C, float *o
     }
 }
 #if TMM__WGMMA
-/* alpha sum to columns of C. A warpgroup has 64 rows of a tile: of a column, a line of 128 bytes. The sums of some
+/* If C is turned, alpha sum to its columns. A warpgroup has 64 rows of a tile: of a column, a line of 128 bytes. The sums of some
    columns go through its shared memory, so that lines are whole: by sectors of 16 rows, a warp each, 2304 took 8 us
    longer. These are left where a warpgroup's rows are stored by several blocks. Of 8 rows all exist or none; 16 bytes
    align C. */
@@ -12749,6 +12751,9 @@ TMM__DEVICE void tmm__xhalf_store_cols(const tmm__half_job *job, TMM_OUT *C, uns
                                        const float *sum, const tmm__half_item *at, int warp,
                                        const int cols, const bool plain)
 {
+    int turned = job->turned_C;
+    TMM__HIDE(turned); /* or all this lies in front of what boxes take */
+    if (!turned) return;
     const int part_cols = plain ? 32 : 64; /* there is room for twice as many */
     const bool lines =
         plain || job->parts <= 2 || (job->parts == 4 && TMM__HALF_HALVES(job, cols) == 2);
@@ -13296,8 +13301,10 @@ enum {
 };
 #endif
 TMM__DEVICE int tmm__xhalf_by_boxes(const tmm__half_job *job, const tmm__half_item *at,
-                                    const int cols)
+                                    const int rows, const int cols)
 {
+    if (TMM__HALF_CAN_TURN(rows, cols) && job->turned_C) return TMM__HALF_BY_COLS;
+    if (rows == 192) return TMM__HALF_BY_BOXES;
     int way = job->beta != 0 ? TMM__HALF_MORE : TMM__HALF_BY_BOXES;
     if (!job->boxed_C || at->part >= 0) return TMM__HALF_BY_THREADS; /* partial sums */
     if (job->N % (16 / sizeof(TMM_OUT)) != 0 && at->col + TMM__HALF_STORED(job, cols) > job->N)
@@ -13542,10 +13549,7 @@ TMM_KERNEL void __launch_bounds__(128 + 2 * TMM__HALF_WGMMA_ROWS, 1)
             } else if (turns) {
                 tmm__half_exchange(sum, stages + STAGES * STAGE, warp, COLS);
             }
-            int turned = sizeof(TMM_OUT) == 2 && ROWS != COLS && job.turned_C;
-            const int way = turned  ? (int)TMM__HALF_BY_COLS
-                            : PLAIN ? (int)TMM__HALF_BY_BOXES
-                                    : tmm__xhalf_by_boxes(&job, &at, COLS);
+            const int way = tmm__xhalf_by_boxes(&job, &at, ROWS, COLS);
             int begin = 0; /* of the columns that threads store */
             if (way == TMM__HALF_MORE) {
                 tmm__xhalf_more_boxes(&map_C, &job, C, stages + own, sum, &at, warp, &biases, COLS);
@@ -13561,14 +13565,13 @@ TMM_KERNEL void __launch_bounds__(128 + 2 * TMM__HALF_WGMMA_ROWS, 1)
                 begin = COLS;
             }
 #endif
-            if (!PLAIN && !turned && begin < TMM__HALF_STORED(&job, COLS)) {
+            if (!PLAIN && way != TMM__HALF_BY_COLS && begin < TMM__HALF_STORED(&job, COLS)) {
                 if (tmm__elected()) TMM__HALF_BOXES_WAIT(0);
                 tmm__xhalf_store(&job, C, (float *)(tmm__memory + skip + own), sum, &at, warp,
                                  begin, COLS);
             }
-            if (sizeof(TMM_OUT) == 4 || ROWS == COLS) continue;
-            TMM__HIDE(turned); /* or it is put in front of the boxes */
-            if (turned) tmm__xhalf_store_cols(&job, C, stages + own, sum, &at, warp, COLS, PLAIN);
+            if (TMM__HALF_CAN_TURN(ROWS, COLS))
+                tmm__xhalf_store_cols(&job, C, stages + own, sum, &at, warp, COLS, PLAIN);
         }
         if (tmm__elected()) TMM__HALF_BOXES_WAIT(0);
     }

@@ -22,6 +22,8 @@
 #define TMM__HALF_WGMMA_STORE(rows) ((rows) == 192 ? 2048 : 4096)
 #define TMM__HALF_WGMMA_BYTES(rows, cols, stages) \
     ((stages) * ((rows) + (cols)) * 128 + 1024 + (rows) / 16 * TMM__HALF_WGMMA_STORE(rows))
+/* Tiles of which C turned has others. */
+#define TMM__HALF_CAN_TURN(rows, cols) ((rows) != (cols) && sizeof(TMM_OUT) == 2)
 /* Parts of columns that blocks store of the rows of a warp, where they have parts of k. */
 #define TMM__HALF_HALVES(job, cols) \
     ((cols) == 128 ? 2 : (cols) == 192 || (job)->width != (cols) ? 1 : 2)

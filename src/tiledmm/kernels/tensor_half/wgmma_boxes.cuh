@@ -490,8 +490,10 @@ enum {
 };
 #endif
 TMM__DEVICE int tmm__xhalf_by_boxes(const tmm__half_job *job, const tmm__half_item *at,
-                                    const int cols)
+                                    const int rows, const int cols)
 {
+    if (TMM__HALF_CAN_TURN(rows, cols) && job->turned_C) return TMM__HALF_BY_COLS;
+    if (rows == 192) return TMM__HALF_BY_BOXES;
     int way = job->beta != 0 ? TMM__HALF_MORE : TMM__HALF_BY_BOXES;
     if (!job->boxed_C || at->part >= 0) return TMM__HALF_BY_THREADS; /* partial sums */
     if (job->N % (16 / sizeof(TMM_OUT)) != 0 && at->col + TMM__HALF_STORED(job, cols) > job->N)

@@ -213,10 +213,7 @@ TMM_KERNEL void __launch_bounds__(128 + 2 * TMM__HALF_WGMMA_ROWS, 1)
             } else if (turns) {
                 tmm__half_exchange(sum, stages + STAGES * STAGE, warp, COLS);
             }
-            int turned = sizeof(TMM_OUT) == 2 && ROWS != COLS && job.turned_C;
-            const int way = turned  ? (int)TMM__HALF_BY_COLS
-                            : PLAIN ? (int)TMM__HALF_BY_BOXES
-                                    : tmm__xhalf_by_boxes(&job, &at, COLS);
+            const int way = tmm__xhalf_by_boxes(&job, &at, ROWS, COLS);
             int begin = 0; /* of the columns that threads store */
             if (way == TMM__HALF_MORE) {
                 tmm__xhalf_more_boxes(&map_C, &job, C, stages + own, sum, &at, warp, &biases, COLS);
@@ -232,14 +229,13 @@ TMM_KERNEL void __launch_bounds__(128 + 2 * TMM__HALF_WGMMA_ROWS, 1)
                 begin = COLS;
             }
 #endif
-            if (!PLAIN && !turned && begin < TMM__HALF_STORED(&job, COLS)) {
+            if (!PLAIN && way != TMM__HALF_BY_COLS && begin < TMM__HALF_STORED(&job, COLS)) {
                 if (tmm__elected()) TMM__HALF_BOXES_WAIT(0);
                 tmm__xhalf_store(&job, C, (float *)(tmm__memory + skip + own), sum, &at, warp,
                                  begin, COLS);
             }
-            if (sizeof(TMM_OUT) == 4 || ROWS == COLS) continue;
-            TMM__HIDE(turned); /* or it is put in front of the boxes */
-            if (turned) tmm__xhalf_store_cols(&job, C, stages + own, sum, &at, warp, COLS, PLAIN);
+            if (TMM__HALF_CAN_TURN(ROWS, COLS))
+                tmm__xhalf_store_cols(&job, C, stages + own, sum, &at, warp, COLS, PLAIN);
         }
         if (tmm__elected()) TMM__HALF_BOXES_WAIT(0);
     }

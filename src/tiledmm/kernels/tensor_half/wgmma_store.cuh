@@ -222,7 +222,7 @@ TMM__DEVICE void tmm__xhalf_store(const tmm__half_job *job, TMM_OUT *C, float *o
     }
 }
 #if TMM__WGMMA
-/* alpha sum to columns of C. A warpgroup has 64 rows of a tile: of a column, a line of 128 bytes. The sums of some
+/* If C is turned, alpha sum to its columns. A warpgroup has 64 rows of a tile: of a column, a line of 128 bytes. The sums of some
    columns go through its shared memory, so that lines are whole: by sectors of 16 rows, a warp each, 2304 took 8 us
    longer. These are left where a warpgroup's rows are stored by several blocks. Of 8 rows all exist or none; 16 bytes
    align C. */
@@ -230,6 +230,9 @@ TMM__DEVICE void tmm__xhalf_store_cols(const tmm__half_job *job, TMM_OUT *C, uns
                                        const float *sum, const tmm__half_item *at, int warp,
                                        const int cols, const bool plain)
 {
+    int turned = job->turned_C;
+    TMM__HIDE(turned); /* or all this lies in front of what boxes take */
+    if (!turned) return;
     const int part_cols = plain ? 32 : 64; /* there is room for twice as many */
     const bool lines =
         plain || job->parts <= 2 || (job->parts == 4 && TMM__HALF_HALVES(job, cols) == 2);
