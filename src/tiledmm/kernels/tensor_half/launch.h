@@ -177,7 +177,7 @@ static inline void tmm__xhalf_wgmma_try(const tmm__xproduct *p, tmm__plan *c, in
     enum { COUNT = sizeof tmm__tuned()->half_wgmma[0] / sizeof(double) };
     double costs[COUNT];
     for (int k = 0; k < (int)COUNT; k++) costs[k] = full[k] + (less[k] - full[k]) * fewer;
-    if (rows < i->rows) costs[1] *= 0.72, costs[2] += 800; /* and sums of two warpgroups */
+    if (rows < i->rows) costs[1] *= 0.72;
     if (n > 3) costs[1] *= 1.2; /* three stages are few for 336 columns: 41 us at 2304 for 36 */
     const tmm__load load = tmm__xload(p, TMM__COST_TENSOR, rows, cols);
     const tmm__tiling t = tmm__xhalf_tile(p, rows * down, cols * beside);
@@ -196,6 +196,7 @@ static inline void tmm__xhalf_wgmma_try(const tmm__xproduct *p, tmm__plan *c, in
     /* What is not shared by a cluster comes from L2 more often. */
     const double whole = tiles - parts, items = whole + parts * slices;
     const double busy = fmin(items / most, 1), lines = p->rsB != 1 ? i->cols : cols;
+    if (rows < i->rows) costs[2] += 600 + 500 * busy; /* sums of two warpgroups */
     const double copied = (rows / (double)beside * tmm__half_apart_time(apart[0], rows) +
                            lines / down * tmm__half_apart_time(apart[1], cols)) *
                           128;
