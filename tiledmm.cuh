@@ -3065,8 +3065,9 @@ static inline tmm_status tmm__check_matrix(const char *name, const char *ld_name
     if (ld < 1)
         return tmm__fail(TMM_ERROR_ARGUMENT, "%s is %lld, but must be 1 at least", ld_name, ld);
     if (ld < cols)
-        return tmm__fail(TMM_ERROR_ARGUMENT, "%s is %lld, but a row of %s has %lld elements",
-                         ld_name, ld, name, cols);
+        return tmm__fail(TMM_ERROR_ARGUMENT,
+                         "%s is %lld, but a row of %s has %lld elements as it is stored", ld_name,
+                         ld, name, cols);
     if (rows > 0 && ld > (TMM__MOST_BYTES / (long long)element - cols) / rows)
         return tmm__fail(TMM_ERROR_ARGUMENT, "%s (%lld rows, %s %lld) exceeds 64-bit addresses",
                          name, rows, ld_name, ld);
@@ -6470,7 +6471,8 @@ static inline tmm_status tmm__multi_access(const tmm__multi *m, int n)
     for (int i = 0; i < m->count && m->gathers && status == TMM_OK; i++) {
         int accessible = 0, from = m->parts[i].device;
         if (from == to) continue;
-        status = tmm__device_error(to, cudaDeviceCanAccessPeer(&accessible, to, from),
+        /* `to` is a device, or cudaSetDevice had failed: an error is of `from`. */
+        status = tmm__device_error(from, cudaDeviceCanAccessPeer(&accessible, to, from),
                                    "cudaDeviceCanAccessPeer");
         if (status == TMM_OK && accessible)
             (void)tmm__succeeded(cudaDeviceEnablePeerAccess(from, 0));
@@ -6614,7 +6616,8 @@ static inline tmm_status tmm__check_error(tmm_type type, long long M, long long 
     if (N < 0) return tmm__fail(TMM_ERROR_ARGUMENT, "N is negative: %lld", N);
     if (error == NULL) return tmm__fail(TMM_ERROR_ARGUMENT, "error is NULL");
     status = tmm__check_matrix("X", "ldx", X, M, N, ldx, tmm__element_size(type));
-    if (status == TMM_OK) status = tmm__check_matrix("R", "ldr", R, M, N, ldr, sizeof(double));
+    if (status == TMM_OK)
+        status = tmm__check_matrix("the reference R", "ldr", R, M, N, ldr, sizeof(double));
     return status;
 }
 
@@ -22668,7 +22671,7 @@ static inline tmm_status tmm__xcheck_gamma(double gamma)
 {
     if (!TMM__IS_INTEGER || (gamma == floor(gamma) && fabs(gamma) <= 2147483648.0)) return TMM_OK;
     return tmm__fail(TMM_ERROR_ARGUMENT,
-                     "gamma is %g: for integers it must be one, of 2^31 at most", gamma);
+                     "gamma is %g, but must be a whole number of at most 2^31 for integers", gamma);
 }
 
 /* Checks the epilogue of `batch` products whose other arguments have been checked, and puts it into
@@ -22683,11 +22686,13 @@ static inline tmm_status tmm__xset_after(tmm__after *after, const tmm_epilogue *
                          (int)e->activation);
     if (TMM__IS_INTEGER && e->activation > TMM_RELU)
         return tmm__fail(TMM_ERROR_UNSUPPORTED,
-                         "activation is %s, which integers do not have: TMM_RELU alone",
+                         "activation is %s, but the only one for integers is TMM_RELU",
                          e->activation == TMM_SILU ? "TMM_SILU" : "a GELU");
     tmm_status status = tmm__xcheck_gamma(e->gamma);
     if (status != TMM_OK || o->M == 0 || o->N == 0 || batch == 0) return status;
     const int adds = e->gamma != 0;
+    if (adds && e->D == NULL)
+        return tmm__fail(TMM_ERROR_ARGUMENT, "D is NULL, but gamma is %g", e->gamma);
     if (adds) status = tmm__check_matrix("D", "ldd", e->D, o->M, o->N, e->ldd, sizeof(TMM_OUT));
     if (status != TMM_OK) return status;
     const tmm__area areas[3] = {tmm__area_of(e->row_bias, 1, o->M, o->M, sizeof(TMM_OUT)),
@@ -22717,8 +22722,8 @@ static inline tmm_status tmm__xleft_out(const tmm__xproduct *p, const tmm__xkern
 {
     (void)p;
     return tmm__fail(TMM_ERROR_UNSUPPORTED,
-                     "kernel %s is not in this program: it was compiled with TMM_SIMPLE, or the "
-                     "kernel is not for elements of this type and size of C",
+                     "kernel %s is not in this program for this type and shape; TMM_SIMPLE leaves "
+                     "all fast kernels out",
                      tmm_kernel_string(row->value));
 }
 
@@ -23236,7 +23241,8 @@ TMM_API tmm_status tmm__xgemm_prepare_memory(long long lines, long long K, size_
     if (bytes == NULL) return tmm__fail(TMM_ERROR_ARGUMENT, "bytes is NULL");
     *bytes = 0;
     if (lines < 0 || K < 0)
-        return tmm__fail(TMM_ERROR_ARGUMENT, "%s is negative", K < 0 ? "K" : "lines");
+        return tmm__fail(TMM_ERROR_ARGUMENT, "%s is negative: %lld", K < 0 ? "K" : "lines",
+                         K < 0 ? K : lines);
     if (lines > most || K > most || (K > 0 && lines > elements / K))
         return tmm__fail(TMM_ERROR_UNSUPPORTED, "kernel %s: %lld x %lld is too large for it",
                          tmm_kernel_string(TMM__CONVERTING), lines, K);
@@ -23335,10 +23341,11 @@ static inline tmm_status tmm__xcheck_prepared(long long M, long long N, long lon
                              is_B ? 'B' : 'A');
         } else if (ready->is_B != is_B || ready->lines != lines || ready->K != K) {
             return tmm__fail(TMM_ERROR_ARGUMENT,
-                             "%c was prepared as %c with %lld lines of %lld elements, but has %lld "
-                             "of %lld here",
-                             is_B ? 'B' : 'A', ready->is_B ? 'B' : 'A', ready->lines, ready->K,
-                             lines, K);
+                             "%c was prepared as %c with %lld %s of %lld elements, but op(%c) has "
+                             "%lld %s of %lld here",
+                             is_B ? 'B' : 'A', ready->is_B ? 'B' : 'A', ready->lines,
+                             ready->is_B ? "columns" : "rows", ready->K, is_B ? 'B' : 'A', lines,
+                             is_B ? "columns" : "rows", K);
         } else if (ready->type != type) {
             return tmm__fail(TMM_ERROR_ARGUMENT, "%c was not prepared for products of %s",
                              is_B ? 'B' : 'A', TMM__FLOAT_TENSOR ? "float" : "double");
@@ -23640,7 +23647,9 @@ TMM_API tmm_status tmm__xgemm_multi(tmm_op opA, tmm_op opB, long long M, long lo
         if (p->rows < 0 || p->rows_B < 0 || p->rows > M - rows ||
             p->rows_B > (opB == TMM_OP_N ? K : N) - rows_B)
             return tmm__fail(TMM_ERROR_ARGUMENT,
-                             "parts[%d]: rows or rows_B is negative or too large", n);
+                             "parts[%d]: rows is %lld and rows_B %lld: one is negative, or more "
+                             "than is left",
+                             n, p->rows, p->rows_B);
         rows += p->rows;
         rows_B += p->rows_B;
         status = tmm__xcheck_part(opA, opB, p, M, N, K, reads);

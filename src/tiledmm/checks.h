@@ -60,7 +60,8 @@ static inline tmm_status tmm__check_error(tmm_type type, long long M, long long 
     if (N < 0) return tmm__fail(TMM_ERROR_ARGUMENT, "N is negative: %lld", N);
     if (error == NULL) return tmm__fail(TMM_ERROR_ARGUMENT, "error is NULL");
     status = tmm__check_matrix("X", "ldx", X, M, N, ldx, tmm__element_size(type));
-    if (status == TMM_OK) status = tmm__check_matrix("R", "ldr", R, M, N, ldr, sizeof(double));
+    if (status == TMM_OK)
+        status = tmm__check_matrix("the reference R", "ldr", R, M, N, ldr, sizeof(double));
     return status;
 }
 

@@ -12,8 +12,9 @@ static inline tmm_status tmm__check_matrix(const char *name, const char *ld_name
     if (ld < 1)
         return tmm__fail(TMM_ERROR_ARGUMENT, "%s is %lld, but must be 1 at least", ld_name, ld);
     if (ld < cols)
-        return tmm__fail(TMM_ERROR_ARGUMENT, "%s is %lld, but a row of %s has %lld elements",
-                         ld_name, ld, name, cols);
+        return tmm__fail(TMM_ERROR_ARGUMENT,
+                         "%s is %lld, but a row of %s has %lld elements as it is stored", ld_name,
+                         ld, name, cols);
     if (rows > 0 && ld > (TMM__MOST_BYTES / (long long)element - cols) / rows)
         return tmm__fail(TMM_ERROR_ARGUMENT, "%s (%lld rows, %s %lld) exceeds 64-bit addresses",
                          name, rows, ld_name, ld);

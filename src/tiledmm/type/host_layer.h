@@ -217,7 +217,9 @@ TMM_API tmm_status tmm__xgemm_multi(tmm_op opA, tmm_op opB, long long M, long lo
         if (p->rows < 0 || p->rows_B < 0 || p->rows > M - rows ||
             p->rows_B > (opB == TMM_OP_N ? K : N) - rows_B)
             return tmm__fail(TMM_ERROR_ARGUMENT,
-                             "parts[%d]: rows or rows_B is negative or too large", n);
+                             "parts[%d]: rows is %lld and rows_B %lld: one is negative, or more "
+                             "than is left",
+                             n, p->rows, p->rows_B);
         rows += p->rows;
         rows_B += p->rows_B;
         status = tmm__xcheck_part(opA, opB, p, M, N, K, reads);
