@@ -2586,8 +2586,8 @@ typedef struct tmm__kernel_facts {
     int has_carveout;   /* tmm__prefer_l1 has been asked for */
     int has_attributes, ptx_version, static_shared; /* cudaFuncAttributes */
     int has_clusters;
-    int clusters[TMM__MOST_CLUSTER +
-                 1]; /* how many clusters of n blocks fit on the device at once */
+    /* How many clusters of n blocks fit on the device at once. */
+    int clusters[TMM__MOST_CLUSTER + 1];
 } tmm__kernel_facts;
 
 /* What is known of a device. A thread keeps those of TMM__KNOWN devices, device n at place n %
@@ -2919,6 +2919,16 @@ static inline unsigned long long tmm__ticket(void)
 #endif
 /* src/tiledmm/once/costs.h. COSTS: how long a launch should take. */
 #if TMM__HOST && !defined(TMM__ONCE)
+/* A kernel's plan predicts its time, and TMM_AUTO takes the plan of the least: type/choose.h. Of most kernels
+   (tmm__launch_time), for B blocks on P multiprocessors, which are at work in r = ceil(B / P) rounds:
+
+       clocks  = first + (r - 1) more + k (clocks of a k, of the blocks that share a multiprocessor) + r odd
+                 but no fewer than L2 takes for what all blocks copy
+       memory  = (bytes of A and B + `write` x bytes of C) / rate of memory, or of L2 if it holds them
+       time    = launch + the longer of clocks / frequency and memory + `exposed` x the shorter
+
+   The numbers of a kernel are in tmm__measured, those of a device in tmm__gpus (tuning.h). */
+
 /* What a launch has to do. */
 typedef struct tmm__load {
     tmm__family family;
@@ -11898,7 +11908,7 @@ TMM__DEVICE void tmm__half_store_any(tmm__half_warp *w, unsigned char *memory, T
    A stage has chunks of 8 elements, 16 bytes. An operand that is contiguous along k lies as
    [line][4 chunks], chunk c of line r at c ^ (r / 2 % 4); any other as [k][lines / 8 chunks], chunk c
    of row k at c ^ (k % 8). So ldmatrix, which reads 8 rows of 16 bytes, finds them in different
-   banks, and turns the second kind around. Copies of 16 bytes do so, too.
+   banks, and transposes the second kind. Copies of 16 bytes store to different banks, too.
 
    Fragments for 16 k, a or b, are loaded while the ones before are multiplied, also across stages:
        copies               | s3          | s4          | s5     to the place of s0, s1, s2
@@ -11909,7 +11919,8 @@ TMM__DEVICE void tmm__half_store_any(tmm__half_warp *w, unsigned char *memory, T
    Blocks walk along bands of 8 rows of tiles. Where gridDim.y > 1, each has some steps of K, and
    leaves its sums in `partials` for KERNEL SUM. Bit 0 of `ends`: memory may end with A; bit 1: with B.
    A step of 128 x 256 is 2,097,152 operations and 24 KB from L2: 85 a byte; of 128 x 128, 64. Its warps
-   read 64 KB of shared memory, copies store 24: 23 a byte. */
+   read 64 KB of shared memory, copies store 24: 23 a byte. What bounds it: tensor cores, which on sm_90 do
+   some 1300 multiply-adds a clock by mma.sync, 0.6 of what wgmma gets from them. */
 TMM_KERNEL void __launch_bounds__(tmm__half_threads, TMM__HALF_BLOCKS)
     tmm__gemm_half(long long M, long long N, long long K, TMM__ALPHA alpha,
                    const TMM_TYPE *__restrict__ A, long long rsA, long long csA, long long batchA,
@@ -12031,9 +12042,9 @@ TMM_KERNEL void __launch_bounds__(tmm__half_threads, TMM__HALF_BLOCKS)
 }
 #endif
 /* src/tiledmm/kernels/tensor_half/wgmma.cuh. Elements of 16 bits by wgmma and TMA, for sm_90a. */
-/* The instances: pass, name, rows and columns of a tile, stages of 64 k, and fewer columns that a product may ask
-   for. Tiles of 192 rows store alpha A B by TMA, and nothing else: their threads have few registers. Of the last
-   one's 256 columns they have room for 224. */
+/* The instances: pass, name, rows and columns of a tile, stages of 64 k, and the fewer columns that a plan may choose
+   at run time. Tiles of 192 rows store alpha A B by TMA alone: their threads have few registers. 192 x 224 has room
+   for 256 columns in its stages, and registers for 224. */
 #ifndef TMM__HALF_WGMMA_LIST
 #define TMM__HALF_WGMMA_LIST(_)     \
     _(1, 128x256, 128, 256, 4, 224) \
@@ -12078,8 +12089,8 @@ typedef struct tmm__half_job {
     int next_A, next_B;     /* 0: all products of the batch share it, else 1 */
     int rows, width;        /* of a tile */
     int pairs_down, across; /* tiles of clusters */
-    /* Blocks of a cluster: above each other, which share B; side by side, which share A; and of the same tiles, with
-       parts of their k. */
+    /* The shape of a cluster, 1 or 2 each but parts, of 4 at most: `down` blocks above each other share B, `beside`
+       side by side share A, and `parts` have the same tile, each a part of its k. */
     int down, beside, parts;
     int steps, items;
     int band;                /* rows of pairs that are walked together */
@@ -12110,9 +12121,11 @@ typedef struct tmm__half_block {
     int row, col, part;
 } tmm__half_block;
 
-/* The rank in the cluster and numbers of clusters, which the hardware has: divisions are what a block begins with. */
+/* A special register: the rank in the cluster, or the number of a cluster. Computed, they would be divisions, for
+   which each block waits before its first copy. */
 #define TMM__CLUSTER_SPECIAL(to, name) asm("mov.u32 %0, %%" name ";" : "=r"(to))
 
+/* Where the block of this rank lies: ranks go down, then to the side, then to the next part of k. */
 TMM__DEVICE tmm__half_block tmm__half_block_of(int rank, int down, int beside)
 {
     const int place = rank >> down / 2; /* 1 or 2 of both */
@@ -12120,11 +12133,15 @@ TMM__DEVICE tmm__half_block tmm__half_block_of(int rank, int down, int beside)
     return block;
 }
 
+/* What item number `item` is. Items are the tiles of the first product, then of the second; the rows of a band go
+   down, then to the right:    band 0   0 2 4 6      From item job->whole on they are slices of k of the last
+                                        1 3 5 7      job->rest tiles: the first slice of all of these, then the
+                               band 1   8 10 ...     second. A number counts for all blocks of a cluster. */
 TMM__DEVICE tmm__half_item tmm__half_find(const tmm__half_job *job, int item,
                                           const tmm__half_block *block)
 {
     tmm__half_item at;
-    /* Of 32 bits without signs, and none where it is 1: divisions are what a block begins with. */
+    /* Divisions take long, and the first copy waits for them: 32 bits without signs, none by 1. */
     const bool cut = item >= job->whole;
     const unsigned number = cut ? item - job->whole : item, wide = job->band * job->across;
     const unsigned tiles = cut ? job->rest : job->pairs_down * job->across;
@@ -12345,8 +12362,8 @@ TMM__DEVICE void tmm__xhalf_multiply(float *c, unsigned long long a, unsigned lo
 TMM__DEVICE void tmm__xhalf_step(float *c, unsigned at, int group, const int rows, const int cols,
                                  const int turned_A, const int turned_B)
 {
-    /* A tenth of the instructions of a step made descriptors, each from its address: now the low words of
-       the first ones are added to. Columns of B that lie along them are 8192 bytes further on each 64. */
+    /* Descriptors of the four times 16 k differ in the low word alone: adding to it saves a tenth of a step's
+       instructions. Of a `turned` B (MN-major) the next 64 columns lie 8192 bytes on: 511 + 1 units of 16. */
     const unsigned long long all = tmm__descriptor(0) - (1ull << 16);
     const unsigned first_A = (unsigned)tmm__descriptor(at + group * 8192);
     const unsigned first_B =
@@ -12632,6 +12649,13 @@ TMM__DEVICE void tmm__xhalf_store(const tmm__half_job *job, TMM_OUT *C, float *o
 #endif
 /* src/tiledmm/kernels/tensor_half/wgmma_boxes.cuh. Elements of 16 bits by wgmma: how C is stored by TMA. */
 #if defined(TMM__PASS) && TMM__EMIT_TYPE && TMM__HALF_TENSOR && TMM__WGMMA
+/* A warp stores its 16 rows in one of four ways, which tmm__xhalf_by_boxes chooses (at the end):
+       BY_BOXES     alpha sum                            xhalf_store_boxes: registers -> box -> TMA
+       MORE         and beta C, biases, activation, D    xhalf_more_boxes: the same, 64 columns at a time
+       DIAGONAL     a tile that the diagonal crosses     xhalf_diagonal: by threads, through a box
+       BY_THREADS   anything else; partial sums          xhalf_store (wgmma_store.cuh)
+   A box is 16 rows of 128 bytes of C in shared memory, with the swizzle of 128 bytes. */
+
 /* What a lane has of a box, to shared memory: 16 bits, the row that stmatrix takes from it; 32 bits, where
    its first two lie. Odd rows of 32 bits begin with columns 16 on, so that four rows lie in different
    banks. */
@@ -13163,17 +13187,35 @@ static_assert(TMM__HALF_WGMMA_STAGES >= 2 && tmm__half_wgmma_bytes <= 227 * 1024
         else                              \
             TMM__HALF_SUM_OF(cols, 0, 0); \
     } while (0)
-/* KERNEL TENSOR HALF by wgmma. 384 threads: one of the first warpgroup copies by TMA, two warpgroups
-   multiply, 64 rows of the tile each; 512 and three for 192 rows. A stage is 64 k:
-       A, ROWS lines   [line][64 k], or ROWS / 64 boxes of [64 k][64 lines] if it does not lie along k
-       B, COLS lines   the same; two boxes of lines, or COLS / 64
-   with the swizzle of 128 bytes. Two blocks of a cluster that have the same columns copy half of B each, to
-   both; two that have the same rows half of A. Blocks are persistent: each takes tile after tile, in bands of rows
-   of pairs. Blocks of a cluster may have parts of the k of the same tiles: they have one item each, and exchange
-   sums through shared memory, each storing some of the rows.
+/* KERNEL TENSOR HALF by wgmma. After this kernel read tmm__xhalf_sum, its main loop, and tmm__half_find, which tile
+   a block has (wgmma.cuh); then tmm__xhalf_by_boxes, in which of four ways C is stored (wgmma_boxes.cuh). The plan
+   chooses the tile and the cluster (launch.h).
 
-   A step of 128 x 256 is 4.2 million operations; a block copies 32 KB for it from L2: 131 a byte. Tensor
-   cores read B once for 64 rows. They bound it where K is long; below, filling and storing count. */
+   384 threads: one of warpgroup 0 copies by TMA, warpgroups 1 and 2 multiply, 64 rows of the tile each. Tiles of 192
+   rows have 512 threads, of which three warpgroups multiply. A tile, and a cluster of two blocks above each other:
+            128 to 256 columns
+          +--------------------+                copies from L2                in shared memory
+       64 | warpgroup 1: 4     |      block 0   A0 16 KB, B left  16 KB --+-->  A0, B left, B right   48 KB
+          | warps of 16 rows   |                                          |
+          +--------------------+                                          |     (multicast)
+       64 | warpgroup 2        |      block 1   A1 16 KB, B right 16 KB --+-->  A1, B left, B right
+          +--------------------+
+   Blocks side by side share A in the same way. Blocks of a cluster may also have parts of the k of the same tile: one
+   item each; they exchange sums through shared memory, and each stores some of the rows. Otherwise blocks are
+   persistent: each takes item after item, a tile or a slice of its k, in bands of rows of tiles.
+
+   A stage is 64 k, with the swizzle of 128 bytes; stages form a ring, with two barriers each:
+       A, ROWS lines   [line][64 k], K-major; or, MN-major (`turned`), ROWS / 64 boxes of [64 k][64 lines]
+       B, COLS lines   the same; two boxes of lines, or COLS / 64
+       TMA             | s0 | s1 | s2 | s3 | s0 | s1 |      waits until a stage is `empty`, makes it `full`
+       warpgroup 1          | s0 | s1 | s2 | s3 |           the products of a stage run while the next one is
+       warpgroup 2                    | s0 | s1 | s2 |      awaited, then the one before is `empty`
+   Two steps apart, one warpgroup stores while the other multiplies.
+
+   A step of 128 x 256 is 4.2 million operations, for 32 KB from L2: 128 a byte. A wgmma of 64 x 256 x 16 reads 10 KB
+   of shared memory and takes the tensor cores 128 clocks: 80 bytes a clock, of 128 that there are. What bounds it:
+   where K is long, tensor cores, and the power that these draw; else filling the ring, storing C, and a last round
+   of few tiles. */
 TMM_KERNEL void __launch_bounds__(128 + 2 * TMM__HALF_WGMMA_ROWS, 1)
     tmm__gemm_half_wgmma(const TMM__GRID_CONSTANT tmm__half_map map_A,
                          const TMM__GRID_CONSTANT tmm__half_map map_B,
@@ -13359,7 +13401,7 @@ TMM_KERNEL void __launch_bounds__(128 + 2 * TMM__HALF_WGMMA_ROWS, 1)
 #endif
 }
 #endif
-/* src/tiledmm/kernels/tensor_half/thin.cuh. Copies of KERNEL THIN HALF: by TMA, or lines off 16 bytes. */
+/* src/tiledmm/kernels/tensor_half/thin.cuh. Copies of KERNEL THIN HALF: by TMA, or without it where it cannot. */
 #if defined(TMM__PASS) && TMM__EMIT_TYPE && TMM__HALF_TENSOR && !defined(TMM__HALF_ONCE)
 /* Lines of the large operand in a tile at most; stages that there may be; blocks of a cluster; ways to
    divide a product. 1024 bytes align stages. */
@@ -13368,10 +13410,11 @@ enum {
     TMM__HALF_THIN_STAGES = 12,
     TMM__HALF_THIN_CLUSTER = 8,
     TMM__HALF_THIN_WAYS = 6 * 11 * 2,
-    TMM__HALF_THIN_SLOTS = 4 /* for lines off 16 bytes, as they come from memory */
+    TMM__HALF_THIN_SLOTS = 4 /* for unaligned lines, as they come from memory */
 };
 
-/* An operand off 16 bytes, which TMA does not read: `rows` lines of memory of `cols`. Without rows: TMA. */
+/* An operand whose lines do not all begin at multiples of 16 bytes, which TMA does not read: `rows` lines of memory of
+   `cols`. Without rows: TMA. */
 typedef struct tmm__half_thin_plain {
     const unsigned short *from;
     long long ld, stride;        /* stride: from product to product */
@@ -13438,8 +13481,8 @@ TMM__DEVICE void tmm__half_thin_last(unsigned char *to, const char *from, int va
         *(unsigned short *)(to + i) = *(const unsigned short *)(from + i);
 }
 
-/* 64 k of an operand off 16 bytes: a warp's eighth of the lines, from memory to a slot, whole vectors of 16
-   bytes with what lies before in the first one; nothing behind the line. From `row` and `col` on. */
+/* 64 k of an unaligned operand: a warp's eighth of the lines, from memory to a slot, whole vectors of 16 bytes
+   with what lies before in the first one; nothing behind the line. From `row` and `col` on. */
 TMM__DEVICE void tmm__half_thin_fetch(unsigned char *slot, const tmm__half_thin_plain *x,
                                       int product, int each, int row, int rows, int col)
 {
@@ -13522,7 +13565,7 @@ TMM__DEVICE void tmm__half_thin_copy(unsigned char *slot, const tmm__half_thin_l
                         (const char *)((size_t)of->last_from & ~(size_t)15) + line - 16, 16, 16);
 }
 
-/* From the slot to the stage. 64 k further on lines begin as far off 16 bytes. */
+/* From the slot to the stage, moved by some elements: 64 k further on by as many. */
 TMM__DEVICE void tmm__half_thin_align(unsigned to, const unsigned char *slot,
                                       const tmm__half_thin_lane *of, unsigned ld, int turned)
 {
@@ -13594,7 +13637,8 @@ TMM__DEVICE void tmm__half_thin_tile(const tmm__half_thin_job *job, int tile,
     here->line0 = line * job->high, here->thin0 = thin * job->cols;
 }
 
-/* What eight warps do where lines are odd: copies to slots run SLOTS - 1 steps ahead; each warp moves its own lines on, so that no other one waits for it. */
+/* What eight warps do where lines begin at odd elements: copies to slots run SLOTS - 1 steps ahead; each warp moves
+   its own lines on to the stage, so that no other one waits for it. */
 TMM__DEVICE void tmm__half_thin_plainly(const tmm__half_thin_job *job, unsigned char *memory,
                                         unsigned fulls, tmm__half_thin_place *here)
 {
@@ -13864,15 +13908,20 @@ TMM__DEVICE void tmm__xhalf_thin_store(const tmm__half_thin_job *job, const floa
 }
 #endif
 
-/* KERNEL THIN HALF: up to 128 lines of the large operand by 16, 64 or 128 of the thin one, on tensor cores.
-   Two warpgroups multiply, 64 large lines each; a thread of the ninth warp copies by TMA: 288 threads. A
-   stage is 64 k:
-       large   [line][64 k], or two boxes of [64 k][64 lines] if it does not lie along k
+/* KERNEL THIN HALF: one operand is large, the other thin. Read after this kernel tmm__half_thin_boxes (its copies) and
+   tmm__xhalf_thin_sum (its main loop), then what unaligned lines need (thin.cuh).
+
+   A tile is up to 128 lines of the large operand by 16, 64 or 128 of the thin one (`cols`):
+       warps 0-3, 4-7   64 large lines each, wgmma of 64 x cols x 16
+       warp 8           one thread copies by TMA: 288 threads
+       warps 9-16       copy by cp.async what TMA does not read, lines that begin between multiples of 16 bytes:
+                        544 threads
+   A stage is 64 k, with the swizzle of 128 bytes; stages form a ring, with two barriers each:
+       large   [line][64 k], K-major; or, MN-major (`turned`), two boxes of [64 k][64 lines]
        thin    the same, `cols` lines
-   with the swizzle of 128 bytes. TMA does not read lines off 16 bytes: eight more warps, 544 threads in all,
-   copy those by cp.async. Where all begin and end at multiples of 4 or 8 bytes, these go to their places, and a
-   block that has all of a tile's k goes on to other tiles: it copies one while it stores the one before.
-   Odd lines go to slots, and from there, moved by some elements, to the stage.
+   Unaligned lines that begin and end at multiples of 4 or 8 bytes go straight to the stage, and a block that has all
+   of a tile's k goes on to other tiles: it copies one while it stores the one before. Others, of odd elements, go to
+   slots of 16 bytes, and from there, moved by some elements, to the stage.
 
    Blocks of a cluster have the same tile, and parts of its k in order. Each adds up its share of the tile,
    in that order, from the shared memory of all:
@@ -13881,8 +13930,9 @@ TMM__DEVICE void tmm__xhalf_thin_store(const tmm__half_thin_job *job, const floa
    More parts are slices, which KERNEL SUM adds. No block waits for one of another cluster.
 
    Tiles have so many large lines that all clusters which fit at once have as much to read: 128 to 132 blocks
-   read 50 MB in 18.4 us, 96 or 192 in 20.5. Memory bounds it where the large operand is in memory; L2 for 128
-   thin lines, where each brings as many bytes again; starting and adding up for little work. */
+   read 50 MB in 18.4 us, 96 or 192 in 20.5. A step of 128 large lines by 16 thin ones is 262,144 operations and
+   18 KB: 14 a byte; by 64, 43; by 128, 64. What bounds it: memory, if it holds the large operand; L2 for 128 thin
+   lines, which bring as many bytes again; for little work launching and adding up. */
 TMM_KERNEL void __launch_bounds__(576, 1) /* 96 registers, so that two blocks of 288 fit */
     tmm__xgemm_half_thin(const TMM__GRID_CONSTANT tmm__half_map map_large,
                          const TMM__GRID_CONSTANT tmm__half_map map_thin, TMM_OUT *__restrict__ C,
@@ -14156,7 +14206,7 @@ TMM__DEVICE void tmm__xhalf_tiny_store(const float *own, const int pitch, TMM_OU
            +-----------+---------+----------+----------+
        g 0 | lane 0    | lane 1  | lane 2   | lane 3   |   4 neighbours are a word of 8 bytes, two of 4,
          1 | lane 4    | lane 5  | lane 6   | lane 7   |   or four elements; of other lines, 4 of them are
-           | ...                                       |   turned in registers
+           | ...                                       |   transposed in registers
    C leaves by 16 or 8 bytes; else, or with beta or an epilogue, through shared memory, row by row.
    Two times 16 k are on their way at once; what more must be hidden, other warps hide.
    2 (M + N) K + 2 M N bytes a product, and 2 M N K operations: 8 a byte at 24 x 24 x 24. What bounds it:
@@ -15492,8 +15542,6 @@ TMM_KERNEL void __launch_bounds__(256) tmm__xgemm_float_portable(const tmm__floa
 #define TMM__WGMMA_SECOND(pass, name, first, second) TMM__NAME_IN_PASS(pass, second, first)
 #define TMM__WGMMA_1(name)                           TMM__JOIN(name, TMM__WGMMA_KERNEL_LIST(TMM__WGMMA_FIRST))
 #define TMM__WGMMA_2(name)                           TMM__JOIN(name, TMM__WGMMA_KERNEL_LIST(TMM__WGMMA_SECOND))
-
-/* Functions of this pass's instance. */
 
 /* TMM__WGMMA_256x128 and so on, the first ones of all instances of KERNEL TENSOR FLOAT. */
 #define TMM__ROW(pass, name, ...) TMM__WGMMA_##name,
@@ -20204,7 +20252,7 @@ typedef struct tmm__xhalf__thins {
     double memory;                                /* nanoseconds of it, */
     int from_memory;                              /* if L2 does not hold all */
     int apart[2];     /* of the large operand and of the thin one: tmm__xhalf_apart */
-    int plain, words; /* is an operand off 16 bytes? tmm__xhalf_thin_words */
+    int plain, words; /* is an operand unaligned? tmm__xhalf_thin_words */
     int cuts, turned; /* may k be cut? Does the large one not lie along k? */
     const int *clusters;
 } tmm__xhalf__thins;
@@ -20216,7 +20264,7 @@ static inline int tmm__xhalf_thin_stage(const tmm__xproduct *p, int cols)
     return ((int)TMM__HALF_THIN_LINES + (turned && cols < 64 ? 64 : cols)) * 128;
 }
 
-/* Is op(A) or op(B) off 16 bytes? Then the kernel copies it without TMA: see tmm__half_thin_fetch. */
+/* Are lines of op(A) or op(B) not aligned to 16 bytes? Then they are copied without TMA: see tmm__half_thin_fetch. */
 static inline int tmm__xhalf_thin_plain(const tmm__xproduct *p, int is_B)
 {
     return tmm__xhalf_copied(p, is_B, NULL, NULL) > 0;
@@ -20347,7 +20395,7 @@ static inline void tmm__xhalf_thin_plan(const tmm__xproduct *p, tmm__plan *c)
     q.clusters = tmm__clusters((const void *)tmm__xgemm_half_thin, device->shared - 4096, 1, 0);
     for (int n = 0; n < 2 * (int)TMM__HALF_THIN_WAYS; n++) {
         tmm__xhalf__thin w;
-        /* Operands off 16 bytes as they lie, then as copies. Where there are several tiles along thin lines each
+        /* Unaligned operands as they lie, then as copies. Where there are several tiles along thin lines each
            line would be moved more than once. */
         q.plain = copied > 0 && n < (int)TMM__HALF_THIN_WAYS;
         if (n >= (int)TMM__HALF_THIN_WAYS && (copied == 0 || !tmm__xhalf_packs(p))) break;

@@ -1,4 +1,4 @@
-/* src/tiledmm/kernels/tensor_half/thin.cuh. Copies of KERNEL THIN HALF: by TMA, or lines off 16 bytes.
+/* src/tiledmm/kernels/tensor_half/thin.cuh. Copies of KERNEL THIN HALF: by TMA, or without it where it cannot.
    Uses: kernels/common/tensor_ptx.cuh, mma_sync.cuh, wgmma.cuh, once/.
    Used by: thin_kernel.cuh, thin_launch.h. */
 #if defined(TMM__PASS) && TMM__EMIT_TYPE && TMM__HALF_TENSOR && !defined(TMM__HALF_ONCE)
@@ -9,10 +9,11 @@ enum {
     TMM__HALF_THIN_STAGES = 12,
     TMM__HALF_THIN_CLUSTER = 8,
     TMM__HALF_THIN_WAYS = 6 * 11 * 2,
-    TMM__HALF_THIN_SLOTS = 4 /* for lines off 16 bytes, as they come from memory */
+    TMM__HALF_THIN_SLOTS = 4 /* for unaligned lines, as they come from memory */
 };
 
-/* An operand off 16 bytes, which TMA does not read: `rows` lines of memory of `cols`. Without rows: TMA. */
+/* An operand whose lines do not all begin at multiples of 16 bytes, which TMA does not read: `rows` lines of memory of
+   `cols`. Without rows: TMA. */
 typedef struct tmm__half_thin_plain {
     const unsigned short *from;
     long long ld, stride;        /* stride: from product to product */
@@ -79,8 +80,8 @@ TMM__DEVICE void tmm__half_thin_last(unsigned char *to, const char *from, int va
         *(unsigned short *)(to + i) = *(const unsigned short *)(from + i);
 }
 
-/* 64 k of an operand off 16 bytes: a warp's eighth of the lines, from memory to a slot, whole vectors of 16
-   bytes with what lies before in the first one; nothing behind the line. From `row` and `col` on. */
+/* 64 k of an unaligned operand: a warp's eighth of the lines, from memory to a slot, whole vectors of 16 bytes
+   with what lies before in the first one; nothing behind the line. From `row` and `col` on. */
 TMM__DEVICE void tmm__half_thin_fetch(unsigned char *slot, const tmm__half_thin_plain *x,
                                       int product, int each, int row, int rows, int col)
 {
@@ -163,7 +164,7 @@ TMM__DEVICE void tmm__half_thin_copy(unsigned char *slot, const tmm__half_thin_l
                         (const char *)((size_t)of->last_from & ~(size_t)15) + line - 16, 16, 16);
 }
 
-/* From the slot to the stage. 64 k further on lines begin as far off 16 bytes. */
+/* From the slot to the stage, moved by some elements: 64 k further on by as many. */
 TMM__DEVICE void tmm__half_thin_align(unsigned to, const unsigned char *slot,
                                       const tmm__half_thin_lane *of, unsigned ld, int turned)
 {
@@ -235,7 +236,8 @@ TMM__DEVICE void tmm__half_thin_tile(const tmm__half_thin_job *job, int tile,
     here->line0 = line * job->high, here->thin0 = thin * job->cols;
 }
 
-/* What eight warps do where lines are odd: copies to slots run SLOTS - 1 steps ahead; each warp moves its own lines on, so that no other one waits for it. */
+/* What eight warps do where lines begin at odd elements: copies to slots run SLOTS - 1 steps ahead; each warp moves
+   its own lines on to the stage, so that no other one waits for it. */
 TMM__DEVICE void tmm__half_thin_plainly(const tmm__half_thin_job *job, unsigned char *memory,
                                         unsigned fulls, tmm__half_thin_place *here)
 {
