@@ -98,8 +98,8 @@ TMM__DEVICE void tmm__xhalf_thin_store(const tmm__half_thin_job *job, const floa
 }
 #endif
 
-/* KERNEL THIN HALF: one operand is large, the other thin. Read after this kernel tmm__half_thin_boxes (its copies) and
-   tmm__xhalf_thin_sum (its main loop), then what unaligned lines need (thin.cuh).
+/* KERNEL THIN HALF: one operand is large, the other thin. After this kernel read tmm__half_thin_copy_boxes, its copies
+   (thin.cuh), and tmm__xhalf_thin_sum, its main loop; then what unaligned lines need.
 
    A tile is up to 128 lines of the large operand by 16, 64 or 128 of the thin one (`cols`):
        warps 0-3, 4-7   64 large lines each, wgmma of 64 x cols x 16
@@ -155,19 +155,19 @@ TMM_KERNEL void __launch_bounds__(576, 1) /* 96 registers, so that two blocks of
     tmm__let_next_begin();
     tmm__wait_for_previous();
     if (warp >= 9 && job.words == 0) { /* one tile; in the loop it would spill registers */
-        tmm__half_thin_plainly(&job, tmm__memory + skip, fulls, &here);
+        tmm__half_thin_copy_odd(&job, tmm__memory + skip, fulls, &here);
         item = job.items;
     }
 #pragma unroll 1
     for (; item < job.items; item += gridDim.x / job.parts) {
         tmm__half_thin_tile(&job, item / job.slices, &here);
         if (warp >= 9 && job.words == 8) {
-            tmm__half_thin_straight(&job, base + skip, fulls, &here, 8);
+            tmm__half_thin_copy_words(&job, base + skip, fulls, &here, 8);
         } else if (warp >= 9) {
-            tmm__half_thin_straight(&job, base + skip, fulls, &here, 4);
+            tmm__half_thin_copy_words(&job, base + skip, fulls, &here, 4);
         } else if (warp == 8) {
             if (job.expected > 0)
-                tmm__half_thin_boxes(&job, &map_large, &map_thin, base + skip, fulls, &here);
+                tmm__half_thin_copy_boxes(&job, &map_large, &map_thin, base + skip, fulls, &here);
         } else {
             float sum[64];
 #define TMM__SUM_OF(count, large, thin)                                                      \

@@ -30,7 +30,7 @@ static inline int tmm__xhalf_thin_stage(const tmm__xproduct *p, int cols)
     return ((int)TMM__HALF_THIN_LINES + (turned && cols < 64 ? 64 : cols)) * 128;
 }
 
-/* Are lines of op(A) or op(B) not aligned to 16 bytes? Then they are copied without TMA: see tmm__half_thin_fetch. */
+/* Are lines of op(A) or op(B) not aligned to 16 bytes? Then they are copied without TMA, by eight warps. */
 static inline int tmm__xhalf_thin_plain(const tmm__xproduct *p, int is_B)
 {
     return tmm__xhalf_copied(p, is_B, NULL, NULL) > 0;
