@@ -2208,7 +2208,7 @@ typedef struct tmm__costs { /* in clocks, if nothing else is said */
     tmm__block_costs half[TMM__TUNED_HALF]; /* KERNEL TENSOR HALF by mma.sync */
     /* By wgmma: once, 64 k, a tile, a tile of partial sums, `odd` of a tile; part of 64 k that few blocks save. */
     double half_wgmma[TMM__TUNED_HALF][6];
-    double half_parts[3]; /* by clusters with parts of k: once, a sum sent; a launch behind KERNEL ALIGN, more */
+    double half_parts[3]; /* clusters with parts of k: once, a sum; a launch behind KERNEL ALIGN */
     /* KERNEL THIN HALF, in nanoseconds, and what all of 16 bits have: kernels/tensor_half/costs.h. */
     struct {
         double tile[3], step[4], latency[2], cluster[2], memory[2], asked[3], l2[2];
