@@ -3096,6 +3096,14 @@ typedef struct tmm__operands {
     int reads_AB; /* 0 where alpha is 0 */
 } tmm__operands;
 
+/* Their parameters, and those of a batch: type/api.h declares them one by one. */
+#define TMM__GEMM_PARAMETERS                                                                 \
+    tmm_op opA, tmm_op opB, long long M, long long N, long long K, TMM_SCALAR alpha,         \
+        const TMM_TYPE *A, long long lda, const TMM_TYPE *B, long long ldb, TMM_SCALAR beta, \
+        TMM_OUT *C, long long ldc
+#define TMM__BATCH_PARAMETERS \
+    long long strideA, long long strideB, long long strideC, long long batch
+
 /* What all forms of GEMM ask of shapes, and of pointers that are read or written. */
 static inline tmm_status tmm__check_sizes(const tmm__operands *o)
 {
@@ -3543,6 +3551,7 @@ static inline tmm_status tmm__blame_operand(const tmm__operands *o, tmm_status s
 #define tmm__xint8_run        TMM_FN(gemm__int8_run)
 #define tmm__xint8_takes      TMM_FN(gemm__int8_takes)
 
+#define tmm__xjob           TMM_FN(gemm__job)
 #define tmm__xkernel        TMM_FN(gemm__kernel)
 #define tmm__xknown_plan    TMM_FN(gemm__known_plan)
 #define tmm__xlast          TMM_FN(last)
@@ -6698,20 +6707,9 @@ TMM_API tmm_status tmm_freivalds(tmm_type type, long long M, long long N, long l
 {
     tmm_status status = tmm__check_type(type);
     if (status != TMM_OK) return status;
-    const tmm__operands operands = {TMM_OP_N,
-                                    TMM_OP_N,
-                                    M,
-                                    N,
-                                    K,
-                                    A,
-                                    lda,
-                                    B,
-                                    ldb,
-                                    C,
-                                    ldc,
-                                    tmm__element_size(type),
-                                    tmm__element_size(tmm__type_of_C(type)),
-                                    1};
+    const size_t size = tmm__element_size(type), size_C = tmm__element_size(tmm__type_of_C(type));
+    const tmm__operands operands = {TMM_OP_N, TMM_OP_N, M, N,   K,    A,      lda,
+                                    B,        ldb,      C, ldc, size, size_C, 1};
     status = tmm__check_sizes(&operands); /* C is only read */
     if (status != TMM_OK) return status;
     if (trials < 1) return tmm__fail(TMM_ERROR_ARGUMENT, "trials is %d, not positive", trials);
@@ -23031,12 +23029,8 @@ static inline tmm_status tmm__xproducts(tmm_kernel kernel, const tmm__operands *
     return status;
 }
 
-TMM_API tmm_status tmm__xgemm_batched_with(tmm_kernel kernel, tmm_op opA, tmm_op opB, long long M,
-                                           long long N, long long K, TMM_SCALAR alpha,
-                                           const TMM_TYPE *A, long long lda, const TMM_TYPE *B,
-                                           long long ldb, TMM_SCALAR beta, TMM_OUT *C,
-                                           long long ldc, long long strideA, long long strideB,
-                                           long long strideC, long long batch, tmm_stream stream)
+TMM_API tmm_status tmm__xgemm_batched_with(tmm_kernel kernel, TMM__GEMM_PARAMETERS,
+                                           TMM__BATCH_PARAMETERS, tmm_stream stream)
 {
     const long long strides[3] = {strideA, strideB, strideC};
     const int reads_AB = !((TMM_SUM)alpha == 0);
@@ -23048,11 +23042,9 @@ TMM_API tmm_status tmm__xgemm_batched_with(tmm_kernel kernel, tmm_op opA, tmm_op
 }
 
 #ifdef TMM_WITH_EPILOGUE
-TMM_API tmm_status tmm__xgemm_batched_epilogue(
-    tmm_kernel kernel, tmm_op opA, tmm_op opB, long long M, long long N, long long K,
-    TMM_SCALAR alpha, const TMM_TYPE *A, long long lda, const TMM_TYPE *B, long long ldb,
-    TMM_SCALAR beta, TMM_OUT *C, long long ldc, long long strideA, long long strideB,
-    long long strideC, long long batch, const tmm_epilogue *epilogue, tmm_stream stream)
+TMM_API tmm_status tmm__xgemm_batched_epilogue(tmm_kernel kernel, TMM__GEMM_PARAMETERS,
+                                               TMM__BATCH_PARAMETERS, const tmm_epilogue *epilogue,
+                                               tmm_stream stream)
 {
     const long long strides[3] = {strideA, strideB, strideC};
     const int reads_AB = !((TMM_SUM)alpha == 0);
@@ -23066,10 +23058,7 @@ TMM_API tmm_status tmm__xgemm_batched_epilogue(
     return tmm__xproducts(kernel, &operands, with, beta, strides, batch, stream);
 }
 
-TMM_API tmm_status tmm__xgemm_epilogue(tmm_kernel kernel, tmm_op opA, tmm_op opB, long long M,
-                                       long long N, long long K, TMM_SCALAR alpha,
-                                       const TMM_TYPE *A, long long lda, const TMM_TYPE *B,
-                                       long long ldb, TMM_SCALAR beta, TMM_OUT *C, long long ldc,
+TMM_API tmm_status tmm__xgemm_epilogue(tmm_kernel kernel, TMM__GEMM_PARAMETERS,
                                        const tmm_epilogue *epilogue, tmm_stream stream)
 {
     return tmm__xgemm_batched_epilogue(kernel, opA, opB, M, N, K, alpha, A, lda, B, ldb, beta, C,
@@ -23077,29 +23066,20 @@ TMM_API tmm_status tmm__xgemm_epilogue(tmm_kernel kernel, tmm_op opA, tmm_op opB
 }
 #endif
 
-TMM_API tmm_status tmm__xgemm_batched(tmm_op opA, tmm_op opB, long long M, long long N, long long K,
-                                      TMM_SCALAR alpha, const TMM_TYPE *A, long long lda,
-                                      const TMM_TYPE *B, long long ldb, TMM_SCALAR beta, TMM_OUT *C,
-                                      long long ldc, long long strideA, long long strideB,
-                                      long long strideC, long long batch, tmm_stream stream)
+TMM_API tmm_status tmm__xgemm_batched(TMM__GEMM_PARAMETERS, TMM__BATCH_PARAMETERS,
+                                      tmm_stream stream)
 {
     return tmm__xgemm_batched_with(TMM_AUTO, opA, opB, M, N, K, alpha, A, lda, B, ldb, beta, C, ldc,
                                    strideA, strideB, strideC, batch, stream);
 }
 
-TMM_API tmm_status tmm__xgemm_with(tmm_kernel kernel, tmm_op opA, tmm_op opB, long long M,
-                                   long long N, long long K, TMM_SCALAR alpha, const TMM_TYPE *A,
-                                   long long lda, const TMM_TYPE *B, long long ldb, TMM_SCALAR beta,
-                                   TMM_OUT *C, long long ldc, tmm_stream stream)
+TMM_API tmm_status tmm__xgemm_with(tmm_kernel kernel, TMM__GEMM_PARAMETERS, tmm_stream stream)
 {
     return tmm__xgemm_batched_with(kernel, opA, opB, M, N, K, alpha, A, lda, B, ldb, beta, C, ldc,
                                    0, 0, 0, 1, stream);
 }
 
-TMM_API tmm_status tmm__xgemm(tmm_op opA, tmm_op opB, long long M, long long N, long long K,
-                              TMM_SCALAR alpha, const TMM_TYPE *A, long long lda, const TMM_TYPE *B,
-                              long long ldb, TMM_SCALAR beta, TMM_OUT *C, long long ldc,
-                              tmm_stream stream)
+TMM_API tmm_status tmm__xgemm(TMM__GEMM_PARAMETERS, tmm_stream stream)
 {
     return tmm__xgemm_with(TMM_AUTO, opA, opB, M, N, K, alpha, A, lda, B, ldb, beta, C, ldc,
                            stream);
@@ -23378,10 +23358,7 @@ TMM_API tmm_status tmm__xgemm_tensor_memory(long long M, long long N, long long 
     return TMM_OK;
 }
 
-TMM_API tmm_status tmm__xgemm_tensor(tmm_op opA, tmm_op opB, long long M, long long N, long long K,
-                                     TMM_SCALAR alpha, const TMM_TYPE *A, long long lda,
-                                     const TMM_TYPE *B, long long ldb, TMM_SCALAR beta, TMM_OUT *C,
-                                     long long ldc, const tmm_tensor_options *options,
+TMM_API tmm_status tmm__xgemm_tensor(TMM__GEMM_PARAMETERS, const tmm_tensor_options *options,
                                      tmm_stream stream)
 {
     if (options == NULL) options = &tmm__xno_options;
@@ -23428,20 +23405,9 @@ TMM_API tmm_status tmm__xgemm_tensor(tmm_op opA, tmm_op opB, long long M, long l
 TMM_API tmm_status tmm__xmatmul(long long M, long long N, long long K, const TMM_TYPE *A,
                                 const TMM_TYPE *B, TMM_OUT *C)
 {
-    const tmm__operands operands = {TMM_OP_N,
-                                    TMM_OP_N,
-                                    M,
-                                    N,
-                                    K,
-                                    A,
-                                    K > 1 ? K : 1,
-                                    B,
-                                    N > 1 ? N : 1,
-                                    C,
-                                    N > 1 ? N : 1,
-                                    sizeof(TMM_TYPE),
-                                    sizeof(TMM_OUT),
-                                    1};
+    const long long lda = K > 1 ? K : 1, ldb = N > 1 ? N : 1;
+    const tmm__operands operands = {
+        TMM_OP_N, TMM_OP_N, M, N, K, A, lda, B, ldb, C, ldb, sizeof(TMM_TYPE), sizeof(TMM_OUT), 1};
     tmm_status status = tmm__check_gemm(&operands);
     if (status != TMM_OK || M == 0 || N == 0) return status;
 #if TMM__HOST_LAYER && !defined(TMM_EPILOGUE)
@@ -23451,7 +23417,7 @@ TMM_API tmm_status tmm__xmatmul(long long M, long long N, long long K, const TMM
     memset(&large, 0, sizeof large);
     large.kernel = (TMM__HALF_TENSOR) != 0 ? TMM_AUTO_TENSOR : TMM_AUTO;
     if (((double)M * K + (double)K * N + (double)M * N) * sizeof(TMM_TYPE) >= 6.4e7)
-        return tmm__xgemm_host(TMM_OP_N, TMM_OP_N, M, N, K, (TMM_SCALAR)1, A, K > 1 ? K : 1, B, N,
+        return tmm__xgemm_host(TMM_OP_N, TMM_OP_N, M, N, K, (TMM_SCALAR)1, A, lda, B, N,
                                (TMM_SCALAR)0, C, N, &large);
 #endif
     static const char *const names[3] = {"A", "B", "C"};
@@ -23471,9 +23437,8 @@ TMM_API tmm_status tmm__xmatmul(long long M, long long N, long long K, const TMM
         status = tmm__cuda(cudaMemcpy(device[n], from[n], bytes[n], cudaMemcpyHostToDevice),
                            n == 0 ? "copy of A to the device" : "copy of B to the device");
     if (status == TMM_OK)
-        status = tmm__xgemm(TMM_OP_N, TMM_OP_N, M, N, K, (TMM_SCALAR)1, (TMM_TYPE *)device[0],
-                            K > 1 ? K : 1, (TMM_TYPE *)device[1], N, (TMM_SCALAR)0,
-                            (TMM_OUT *)device[2], N, 0);
+        status = tmm__xgemm(TMM_OP_N, TMM_OP_N, M, N, K, (TMM_SCALAR)1, (TMM_TYPE *)device[0], lda,
+                            (TMM_TYPE *)device[1], N, (TMM_SCALAR)0, (TMM_OUT *)device[2], N, 0);
     if (status == TMM_OK)
         status = tmm__cuda(cudaMemcpy(C, device[2], bytes[2], cudaMemcpyDeviceToHost),
                            "multiplication, or copy of C to the host");
@@ -23548,10 +23513,22 @@ static inline tmm_status tmm__xblock(const tmm__job *job, const tmm__block_produ
     return status != TMM_OK ? status : tmm__xrun(kernel, &p);
 }
 
-TMM_API tmm_status tmm__xgemm_host(tmm_op opA, tmm_op opB, long long M, long long N, long long K,
-                                   TMM_SCALAR alpha, const TMM_TYPE *A, long long lda,
-                                   const TMM_TYPE *B, long long ldb, TMM_SCALAR beta, TMM_OUT *C,
-                                   long long ldc, const tmm_host_options *options)
+/* What products from host memory and those of several devices have in common. */
+static inline tmm__job tmm__xjob(tmm_op opA, tmm_op opB, long long M, long long N, long long K,
+                                 const TMM_SCALAR *alpha, const TMM_SCALAR *beta)
+{
+    tmm__job job;
+    memset(&job, 0, sizeof job);
+    job.opA = opA, job.opB = opB, job.M = M, job.N = N, job.K = K;
+    job.size = sizeof(TMM_TYPE), job.size_C = sizeof(TMM_OUT);
+    /* An element of C with fewer bits than a sum is rounded once: its k are one part. */
+    job.depth = sizeof(TMM_OUT) < sizeof(TMM_SUM) ? LLONG_MAX : TMM__HOST_DEPTH;
+    job.alpha = alpha, job.beta = beta;
+    job.launch = tmm__xblock;
+    return job;
+}
+
+TMM_API tmm_status tmm__xgemm_host(TMM__GEMM_PARAMETERS, const tmm_host_options *options)
 {
     const int reads_AB = (TMM_SUM)alpha != 0;
     const tmm__operands operands = {
@@ -23562,18 +23539,10 @@ TMM_API tmm_status tmm__xgemm_host(tmm_op opA, tmm_op opB, long long M, long lon
     return tmm__fail(TMM_ERROR_UNSUPPORTED, "tmm_?gemm_host cannot be used with a TMM_EPILOGUE");
 #endif
     if (M == 0 || N == 0) return TMM_OK;
-    tmm__job job;
-    memset(&job, 0, sizeof job);
-    job.opA = opA, job.opB = opB;
-    job.M = M, job.N = N, job.K = reads_AB ? K : 0;
-    job.size = sizeof(TMM_TYPE), job.size_C = sizeof(TMM_OUT);
-    /* An element of C with fewer bits than a sum is rounded once: its k are one part. */
-    job.depth = sizeof(TMM_OUT) < sizeof(TMM_SUM) ? LLONG_MAX : TMM__HOST_DEPTH;
+    tmm__job job = tmm__xjob(opA, opB, M, N, reads_AB ? K : 0, &alpha, &beta);
     job.A = (const char *)A, job.B = (const char *)B, job.C = (char *)C;
     job.lda = lda, job.ldb = ldb, job.ldc = ldc;
-    job.alpha = &alpha, job.beta = &beta;
     job.reads_C = (TMM_SUM)beta != 0;
-    job.launch = tmm__xblock;
     return tmm__host_run(&job, options);
 }
 
@@ -23659,17 +23628,9 @@ TMM_API tmm_status tmm__xgemm_multi(tmm_op opA, tmm_op opB, long long M, long lo
     return tmm__fail(TMM_ERROR_UNSUPPORTED, "tmm_?gemm_multi cannot be used with a TMM_EPILOGUE");
 #endif
     if (M == 0 || N == 0) return TMM_OK;
-    tmm__job job;
-    memset(&job, 0, sizeof job);
-    job.opA = opA, job.opB = opB;
-    job.M = M, job.N = N, job.K = reads ? K : 0;
-    job.size = sizeof(TMM_TYPE), job.size_C = sizeof(TMM_OUT);
-    /* An element of C with fewer bits than a sum is rounded once: its k are one part. */
-    job.depth = sizeof(TMM_OUT) < sizeof(TMM_SUM) ? LLONG_MAX : TMM__HOST_DEPTH;
-    job.alpha = &alpha, job.beta = &beta;
+    tmm__job job = tmm__xjob(opA, opB, M, N, reads ? K : 0, &alpha, &beta);
     job.kernel = kernel;
     job.allowed = TMM__PACK;
-    job.launch = tmm__xblock;
     status = tmm__xcheck_parts(&job, parts, count);
     return status != TMM_OK ? status : tmm__multi_run(&job, parts, count);
 }
@@ -23769,34 +23730,16 @@ static inline tmm_status tmm__xcpu(const tmm__operands *o, TMM__ALPHA alpha, TMM
     return TMM_OK;
 }
 
-TMM_API tmm_status tmm__xgemm_cpu(tmm_op opA, tmm_op opB, long long M, long long N, long long K,
-                                  TMM_SCALAR alpha, const TMM_TYPE *A, long long lda,
-                                  const TMM_TYPE *B, long long ldb, TMM_SCALAR beta, TMM_OUT *C,
-                                  long long ldc)
+TMM_API tmm_status tmm__xgemm_cpu(TMM__GEMM_PARAMETERS)
 {
-    const tmm__operands operands = {opA,
-                                    opB,
-                                    M,
-                                    N,
-                                    K,
-                                    A,
-                                    lda,
-                                    B,
-                                    ldb,
-                                    C,
-                                    ldc,
-                                    sizeof(TMM_TYPE),
-                                    sizeof(TMM_OUT),
-                                    (TMM_SUM)alpha != 0};
+    const int reads_AB = (TMM_SUM)alpha != 0;
+    const tmm__operands operands = {
+        opA, opB, M, N, K, A, lda, B, ldb, C, ldc, sizeof(TMM_TYPE), sizeof(TMM_OUT), reads_AB};
     return tmm__xcpu(&operands, TMM__PLAIN(alpha), beta, C, 1);
 }
 
 #ifdef TMM_WITH_EPILOGUE
-TMM_API tmm_status tmm__xgemm_cpu_epilogue(tmm_op opA, tmm_op opB, long long M, long long N,
-                                           long long K, TMM_SCALAR alpha, const TMM_TYPE *A,
-                                           long long lda, const TMM_TYPE *B, long long ldb,
-                                           TMM_SCALAR beta, TMM_OUT *C, long long ldc,
-                                           const tmm_epilogue *epilogue)
+TMM_API tmm_status tmm__xgemm_cpu_epilogue(TMM__GEMM_PARAMETERS, const tmm_epilogue *epilogue)
 {
     const int reads_AB = (TMM_SUM)alpha != 0;
     const tmm__operands operands = {
@@ -23808,26 +23751,12 @@ TMM_API tmm_status tmm__xgemm_cpu_epilogue(tmm_op opA, tmm_op opB, long long M, 
 }
 #endif
 
-TMM_API tmm_status tmm__xgemm_openmp(tmm_op opA, tmm_op opB, long long M, long long N, long long K,
-                                     TMM_SCALAR alpha, const TMM_TYPE *A, long long lda,
-                                     const TMM_TYPE *B, long long ldb, TMM_SCALAR beta, TMM_OUT *C,
-                                     long long ldc, int threads)
+TMM_API tmm_status tmm__xgemm_openmp(TMM__GEMM_PARAMETERS, int threads)
 {
     if (threads < 0) return tmm__fail(TMM_ERROR_ARGUMENT, "threads is negative: %d", threads);
-    const tmm__operands operands = {opA,
-                                    opB,
-                                    M,
-                                    N,
-                                    K,
-                                    A,
-                                    lda,
-                                    B,
-                                    ldb,
-                                    C,
-                                    ldc,
-                                    sizeof(TMM_TYPE),
-                                    sizeof(TMM_OUT),
-                                    (TMM_SUM)alpha != 0};
+    const int reads_AB = (TMM_SUM)alpha != 0;
+    const tmm__operands operands = {
+        opA, opB, M, N, K, A, lda, B, ldb, C, ldc, sizeof(TMM_TYPE), sizeof(TMM_OUT), reads_AB};
 #ifdef _OPENMP
     return tmm__xcpu(&operands, TMM__PLAIN(alpha), beta, C,
                      threads > 0 ? threads : omp_get_max_threads());
@@ -23995,20 +23924,9 @@ TMM_API tmm_status tmm__xsyrk_batched_with(tmm_kernel kernel, tmm_fill fill, tmm
                                            long long batch, tmm_stream stream)
 {
     const long long strides[3] = {strideA, strideA, strideC};
-    tmm__operands operands = {op,
-                              op,
-                              N,
-                              N,
-                              K,
-                              A,
-                              lda,
-                              A,
-                              lda,
-                              C,
-                              ldc,
-                              sizeof(TMM_TYPE),
-                              sizeof(TMM_OUT),
-                              !((TMM_SUM)alpha == 0)};
+    const int reads = !((TMM_SUM)alpha == 0);
+    tmm__operands operands = {
+        op, op, N, N, K, A, lda, A, lda, C, ldc, sizeof(TMM_TYPE), sizeof(TMM_OUT), reads};
     tmm__xproduct p;
     tmm_status status = tmm__xsyrk_begin(&operands, &p, fill, batch);
     if (status == TMM_OK) status = tmm__xcheck_batch(&operands, strides, batch);

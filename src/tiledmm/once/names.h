@@ -209,6 +209,7 @@
 #define tmm__xint8_run        TMM_FN(gemm__int8_run)
 #define tmm__xint8_takes      TMM_FN(gemm__int8_takes)
 
+#define tmm__xjob           TMM_FN(gemm__job)
 #define tmm__xkernel        TMM_FN(gemm__kernel)
 #define tmm__xknown_plan    TMM_FN(gemm__known_plan)
 #define tmm__xlast          TMM_FN(last)
