@@ -3715,24 +3715,23 @@ static inline tmm_status tmm__blame_operand(const tmm__operands *o, tmm_status s
 #define tmm__xtensor_tiles      TMM_FN(gemm__tensor_tiles)
 #define tmm__xtensor_within     TMM_FN(gemm__tensor_within)
 
-#define tmm__xthin          TMM_FN(gemm__thin)
-#define tmm__xthin_bytes    TMM_FN(gemm__thin_bytes)
-#define tmm__xthin_cols     TMM_FN(gemm__thin_cols)
-#define tmm__xthin_fits     TMM_FN(gemm__thin_fits)
-#define tmm__xthin_job      TMM_FN(gemm__thin_job)
-#define tmm__xthin_kernel   TMM_FN(gemm__thin_kernel)
-#define tmm__xthin_launch   TMM_FN(gemm__thin_launch)
-#define tmm__xthin_plan     TMM_FN(gemm__thin_plan)
-#define tmm__xthin_products TMM_FN(gemm__thin_products)
-#define tmm__xthin_time     TMM_FN(gemm__thin_time)
-#define tmm__xthin_tiles    TMM_FN(gemm__thin_tiles)
-#define tmm__xthin_width    TMM_FN(gemm__thin_width)
-#define tmm__xtiles         TMM_FN(gemm__tiles)
-#define tmm__xtiles_plan    TMM_FN(gemm__tiles_plan)
-#define tmm__xvalue         TMM_FN(value)
-#define tmm__xvector        TMM_FN(vector)
-#define tmm__xvector_outs   TMM_FN(vector_outs)
-#define tmm__xvector_sums   TMM_FN(vector_sums)
+#define tmm__xthin           TMM_FN(gemm__thin)
+#define tmm__xthin_fits      TMM_FN(gemm__thin_fits)
+#define tmm__xthin_job       TMM_FN(gemm__thin_job)
+#define tmm__xthin__instance TMM_FN(gemm__thin__instance)
+#define tmm__xthin_instance  TMM_FN(gemm__thin_instance)
+#define tmm__xthin_launch    TMM_FN(gemm__thin_launch)
+#define tmm__xthin_plan      TMM_FN(gemm__thin_plan)
+#define tmm__xthin_products  TMM_FN(gemm__thin_products)
+#define tmm__xthin_time      TMM_FN(gemm__thin_time)
+#define tmm__xthin_tiles     TMM_FN(gemm__thin_tiles)
+#define tmm__xthin_width     TMM_FN(gemm__thin_width)
+#define tmm__xtiles          TMM_FN(gemm__tiles)
+#define tmm__xtiles_plan     TMM_FN(gemm__tiles_plan)
+#define tmm__xvalue          TMM_FN(value)
+#define tmm__xvector         TMM_FN(vector)
+#define tmm__xvector_outs    TMM_FN(vector_outs)
+#define tmm__xvector_sums    TMM_FN(vector_sums)
 
 #define tmm__xwgmma_cols_       TMM_FN(wgmma_cols_)
 #define tmm__xwgmma_copy_       TMM_FN(wgmma_copy_)
@@ -17447,20 +17446,6 @@ typedef struct tmm__int8_job {
 /* src/tiledmm/kernels/tensor_int8/numbers.cuh. Residues, 128-bit sums, and which elements of C are
    proved. */
 #if defined(TMM__PASS) && TMM__EMIT_TYPE && TMM__DOUBLE_TENSOR && !defined(TMM__DOUBLE_ONCE)
-TMM__DEVICE float tmm__float_from(unsigned bits)
-{
-    float x;
-    memcpy(&x, &bits, 4);
-    return x;
-}
-
-TMM__DEVICE unsigned tmm__bits_from(float x)
-{
-    unsigned bits;
-    memcpy(&bits, &x, 4);
-    return bits;
-}
-
 /* 2^n, n within the range of normal numbers. */
 TMM__DEVICE double tmm__power_of_two(int n)
 {
@@ -17528,12 +17513,12 @@ TMM__DEVICE unsigned tmm__int8_log(unsigned x)
 {
     /* To float by cutting off: 24 bits at most are left after that. */
     float cut = (float)(x >= 0x1000000u ? x & 0xffffff00u : x);
-    return x == 0 ? 0 : (tmm__bits_from(cut) >> 20) - (127 << 3);
+    return x == 0 ? 0 : (tmm__float_bits(cut) >> 20) - (127 << 3);
 }
 
 TMM__DEVICE float tmm__int8_from_log(unsigned code)
 {
-    return code == 0 ? 0 : tmm__float_from((code << 20) + (127u << 23));
+    return code == 0 ? 0 : tmm__bits_float((code << 20) + (127u << 23));
 }
 
 /* How far a line is scaled for a choice of moduli: x' = rint(2^s x). */
@@ -17546,7 +17531,7 @@ TMM__DEVICE int tmm__int8_shift(int limit, int size)
 TMM__DEVICE float tmm__int8_rest(int limit, const tmm__int8_line *line)
 {
     int exponent = tmm__int8_shift(limit, line->size) + (line->size >> 8);
-    return line->one == 0 ? 0 : tmm__float_from((unsigned)(127 - exponent) << 23);
+    return line->one == 0 ? 0 : tmm__bits_float((unsigned)(127 - exponent) << 23);
 }
 
 /* T_ij for one line, to be put together by tmm__int8_threshold; all in units of 2^(e_i + e_j). */
@@ -17760,7 +17745,7 @@ TMM_KERNEL void __launch_bounds__(256)
         bool usable = one < tmm__power_of_two(1023) &&
                       most < tmm__power_of_two(TMM__INT8_EXPONENT) &&
                       most > tmm__power_of_two(-TMM__INT8_EXPONENT);
-        to.one = tmm__float_from(0x7fc00000u);
+        to.one = tmm__bits_float(0x7fc00000u);
         if (usable) {
             float fraction = (float)(norm * tmm__power_of_two(-exponent));
             to.size = exponent * 256 + (int)ceilf(256 * log2f(fraction) + 0.01f);
@@ -17923,9 +17908,9 @@ TMM__DEVICE unsigned tmm__xgemm_int8_bytes(const tmm__int8_modulus m, float reci
 #pragma unroll
     for (int j = 0; j < 4; j++) {
         unsigned sum = tmm__dot_bytes(lo[j], m.weights[0], m.first);
-        float s = tmm__float_from(tmm__dot_bytes(hi[j], m.weights[1], sum));
+        float s = tmm__bits_float(tmm__dot_bytes(hi[j], m.weights[1], sum));
         float q = __fadd_rn(__fmaf_rn(__fsub_rn(s, half), reciprocal, magic), -magic);
-        residue[j] = tmm__bits_from(__fmaf_rn(q, minus_p, s));
+        residue[j] = tmm__float_bits(__fmaf_rn(q, minus_p, s));
     }
     return tmm__low_bytes(residue[0], residue[1], residue[2], residue[3]);
 }
@@ -21727,29 +21712,19 @@ enum { TMM__THIN_FIRST = TMM__FLOAT_INSTANCES, TMM__THIN_LEAST = 2 };
 enum { TMM__THIN_ROUNDS = 8 };
 #endif
 
-static inline const void *tmm__xthin_kernel(int n)
-{
-#define TMM__THIN_KERNEL(pass, name, ...) (const void *)TMM_FN(gemm_float_thin_##name),
-    static const void *const kernels[] = {TMM__THIN_LIST(TMM__THIN_KERNEL)};
-#undef TMM__THIN_KERNEL
-    return kernels[n];
-}
+/* Instance n: lines of the thin operand in a tile, and shared memory. */
+typedef struct tmm__xthin__instance {
+    int cols, bytes;
+    const void *kernel;
+} tmm__xthin__instance;
 
-/* Lines of the thin operand in a tile, and shared memory, of instance n. */
-static inline int tmm__xthin_cols(int n)
+static inline const tmm__xthin__instance *tmm__xthin_instance(int n)
 {
-#define TMM__THIN_ROW(pass, name, cols, ...) cols,
-    static const int cols[] = {TMM__THIN_LIST(TMM__THIN_ROW)};
+#define TMM__THIN_ROW(pass, name, cols, ...) \
+    {cols, TMM_FN(thin_bytes_##name), (const void *)TMM_FN(gemm_float_thin_##name)},
+    static const tmm__xthin__instance instances[] = {TMM__THIN_LIST(TMM__THIN_ROW)};
 #undef TMM__THIN_ROW
-    return cols[n];
-}
-
-static inline int tmm__xthin_bytes(int n)
-{
-#define TMM__THIN_ROW(pass, name, ...) TMM_FN(thin_bytes_##name),
-    static const int bytes[] = {TMM__THIN_LIST(TMM__THIN_ROW)};
-#undef TMM__THIN_ROW
-    return bytes[n];
+    return &instances[n];
 }
 
 /* Tiles of an instance that has `cols` lines of the thin operand in each. */
@@ -21798,7 +21773,7 @@ static inline double tmm__xthin_time(const tmm__xproduct *p, int n, double share
     const double thin = (double)tmm__min(p->M, p->N), large = (double)(p->M + p->N) - thin;
     const double steps = ceil(p->K / 32.0), rate = device->gpu.memory, batch = p->batch;
     const double own = (double)tmm__xthin_products(p);
-    const int cols = tmm__xthin_cols(n), turned = p->N < p->M;
+    const int cols = tmm__xthin_instance(n)->cols, turned = p->N < p->M;
     const long long k = turned ? p->csA : p->rsB; /* from one to the next */
     int i = TMM__TUNED_THIN - 1;
     while (i > 0 && t->thin.cols[i] != cols) i--;
@@ -21833,7 +21808,7 @@ static inline void tmm__xthin_plan(const tmm__xproduct *p, tmm__plan *plan)
     const double processors = TMM__BUSY(tmm__current_device()->processors);
     for (int i = 0; i < TMM__THIN_INSTANCES * (int)TMM__THIN_ROUNDS; i++) {
         const int n = i / TMM__THIN_ROUNDS, rounds = i % TMM__THIN_ROUNDS + 1;
-        const int cols = tmm__xthin_cols(n), alike = p->batch == 1 && rounds == 2;
+        const int cols = tmm__xthin_instance(n)->cols, alike = p->batch == 1 && rounds == 2;
         const double tiles = tmm__xthin_tiles(p, cols), units = tiles * ceil(p->K / 32.0);
         const double most = floor((alike ? 1 : rounds) * processors / p->batch);
         double shares = fmax(fmin(floor(units / (cols < 64 ? 4 : 8)), most), 1);
@@ -21844,12 +21819,12 @@ static inline void tmm__xthin_plan(const tmm__xproduct *p, tmm__plan *plan)
         time = TMM__PLAN_GUESS(TMM__THIN_FIRST + n, TMM__PLAN_EVEN, rounds, time);
         if (time >= plan->time) continue;
         plan->time = time, plan->instance = TMM__THIN_FIRST + n;
-        plan->kernel = tmm__xthin_kernel(n);
+        plan->kernel = tmm__xthin_instance(n)->kernel;
         plan->cut = TMM__PLAN_EVEN, plan->slices = 1, plan->blocks = (long long)shares;
         plan->turned = p->N < p->M;
         plan->tile_m = plan->turned ? (int)TMM__THIN_LINES : cols;
         plan->tile_n = plan->turned ? cols : (int)TMM__THIN_LINES;
-        plan->threads = 384, plan->bytes = tmm__xthin_bytes(n);
+        plan->threads = 384, plan->bytes = tmm__xthin_instance(n)->bytes;
     }
 }
 

@@ -108,7 +108,7 @@ TMM_KERNEL void __launch_bounds__(256)
         bool usable = one < tmm__power_of_two(1023) &&
                       most < tmm__power_of_two(TMM__INT8_EXPONENT) &&
                       most > tmm__power_of_two(-TMM__INT8_EXPONENT);
-        to.one = tmm__float_from(0x7fc00000u);
+        to.one = tmm__bits_float(0x7fc00000u);
         if (usable) {
             float fraction = (float)(norm * tmm__power_of_two(-exponent));
             to.size = exponent * 256 + (int)ceilf(256 * log2f(fraction) + 0.01f);

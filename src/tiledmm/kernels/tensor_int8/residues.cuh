@@ -69,9 +69,9 @@ TMM__DEVICE unsigned tmm__xgemm_int8_bytes(const tmm__int8_modulus m, float reci
 #pragma unroll
     for (int j = 0; j < 4; j++) {
         unsigned sum = tmm__dot_bytes(lo[j], m.weights[0], m.first);
-        float s = tmm__float_from(tmm__dot_bytes(hi[j], m.weights[1], sum));
+        float s = tmm__bits_float(tmm__dot_bytes(hi[j], m.weights[1], sum));
         float q = __fadd_rn(__fmaf_rn(__fsub_rn(s, half), reciprocal, magic), -magic);
-        residue[j] = tmm__bits_from(__fmaf_rn(q, minus_p, s));
+        residue[j] = tmm__float_bits(__fmaf_rn(q, minus_p, s));
     }
     return tmm__low_bytes(residue[0], residue[1], residue[2], residue[3]);
 }
