@@ -133,6 +133,7 @@
      TMM_HEADER          the name of this file in quotes, if you give it another: it includes itself
      TMM_NO_DOUBLE, TMM_NO_INT   no tmm_d..., no tmm_i... functions: half of the compile time,
                          if all you multiply is float
+     TMM_NO_FLOAT_C      no tmm_hs..., no tmm_bs...: half of what the types of 16 bits take to compile
      TMM_NO_READY_MADE   no ready-made versions: only those you make yourself (below)
      TMM_SIMPLE          leaves out the kernels after TMM_REGISTER, and most of the compile time
      TMM_NO_HOST         leaves out tmm_?gemm_host and _multi
@@ -455,6 +456,9 @@
 #ifdef TMM_NO_INT
 #define TMM__HAS_NO_INT
 #endif
+#ifdef TMM_NO_FLOAT_C
+#define TMM__HAS_NO_FLOAT_C
+#endif
 #elif !defined(TMM__PASS) && !defined(TMM__MAKING_READY)
 #if defined(TMM_IMPLEMENTATION) && !defined(TMM__HAS_IMPLEMENTATION)
 #error "tiledmm.cuh: TMM_IMPLEMENTATION must be defined before the first #include of this file"
@@ -494,6 +498,9 @@
 #endif
 #if defined(TMM_NO_INT) && !defined(TMM__HAS_NO_INT)
 #error "tiledmm.cuh: TMM_NO_INT must be defined before the first #include of this file"
+#endif
+#if defined(TMM_NO_FLOAT_C) && !defined(TMM__HAS_NO_FLOAT_C)
+#error "tiledmm.cuh: TMM_NO_FLOAT_C must be defined before the first #include of this file"
 #endif
 #if (defined(TMM_TILE) || defined(TMM_SUM) || defined(TMM_SCALAR) || defined(TMM_OUT) || \
      defined(TMM_EPILOGUE)) &&                                                           \
@@ -24030,6 +24037,7 @@ TMM_API tmm_status tmm__xsyrk_cpu(tmm_fill fill, tmm_op op, long long N, long lo
 #define TMM_SCALAR float
 #define TMM_NAME   h
 #include TMM_HEADER
+#ifndef TMM_NO_FLOAT_C
 #define TMM_TYPE   tmm_half
 #define TMM_SUM    float
 #define TMM_SCALAR float
@@ -24037,18 +24045,21 @@ TMM_API tmm_status tmm__xsyrk_cpu(tmm_fill fill, tmm_op op, long long N, long lo
 #define TMM_NAME   hs
 #include TMM_HEADER
 #endif
+#endif
 #ifdef TMM_WITH_BFLOAT16
 #define TMM_TYPE   tmm_bfloat16
 #define TMM_SUM    float
 #define TMM_SCALAR float
 #define TMM_NAME   b
 #include TMM_HEADER
+#ifndef TMM_NO_FLOAT_C
 #define TMM_TYPE   tmm_bfloat16
 #define TMM_SUM    float
 #define TMM_SCALAR float
 #define TMM_OUT    float
 #define TMM_NAME   bs
 #include TMM_HEADER
+#endif
 #endif
 #undef TMM__MAKING_READY
 #undef TMM_TILE

@@ -200,6 +200,9 @@
 #ifdef TMM_NO_INT
 #define TMM__HAS_NO_INT
 #endif
+#ifdef TMM_NO_FLOAT_C
+#define TMM__HAS_NO_FLOAT_C
+#endif
 #elif !defined(TMM__PASS) && !defined(TMM__MAKING_READY)
 #if defined(TMM_IMPLEMENTATION) && !defined(TMM__HAS_IMPLEMENTATION)
 #error "tiledmm.cuh: TMM_IMPLEMENTATION must be defined before the first #include of this file"
@@ -239,6 +242,9 @@
 #endif
 #if defined(TMM_NO_INT) && !defined(TMM__HAS_NO_INT)
 #error "tiledmm.cuh: TMM_NO_INT must be defined before the first #include of this file"
+#endif
+#if defined(TMM_NO_FLOAT_C) && !defined(TMM__HAS_NO_FLOAT_C)
+#error "tiledmm.cuh: TMM_NO_FLOAT_C must be defined before the first #include of this file"
 #endif
 #if (defined(TMM_TILE) || defined(TMM_SUM) || defined(TMM_SCALAR) || defined(TMM_OUT) || \
      defined(TMM_EPILOGUE)) &&                                                           \
