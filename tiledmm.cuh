@@ -90,7 +90,8 @@
                         be fast. For K below 16 as TMM_AUTO. Takes up to a quarter of the
                         device's memory; where it gets none, as TMM_PIPELINED
      TMM_SMALL          for a small C, or many: tiles of 16 x 16 to 32 x 64, each by 1 to 8 warps
-                        that share out k; double to 32 x 32, on tensor cores from sm_80 on
+                        that share out k; double to 32 x 32, on tensor cores from sm_80 on; of 16
+                        bits as TMM_PIPELINED
      TMM_SKINNY         for M or N of 16 at most, else TMM_ERROR_UNSUPPORTED: float, reads the
                         large operand once, at the speed of memory; of other types as TMM_DIRECT
      TMM_OUTER          for a short K, where writing C is most of the work: each thread adds up outer
@@ -384,6 +385,8 @@
 
 /* Is KERNEL PIPELINED made for this type? Double and 16 bits have KERNEL TENSOR in its place. */
 #define TMM__PIPELINES (TMM__FAST && !TMM__IS_DOUBLE && TMM__HALF_TENSOR == 0)
+/* And KERNEL SMALL? Of 16 bits KERNEL TINY HALF does what it did. */
+#define TMM__SMALLS (TMM__FAST && TMM__HALF_TENSOR == 0)
 
 #define TMM__WORD_INT_int , 1
 /* sum += a b. For int by an instruction that the compiler does not look into: else it would
@@ -803,7 +806,7 @@ TMM__WORDS(TMM__PUSH)
            TMM__IF_PIPELINED(tmm__xcheck_reach, tmm__xfast_competes, tmm__xpipelined_plan,       \
                              tmm__xdivided))                                                     \
     KERNEL(TMM_SMALL, "small", 16,                                                               \
-           TMM__IF_FAST(tmm__xcheck_k, tmm__xfast_competes, tmm__xsmall_plan, tmm__xsmall))      \
+           TMM__IF_SMALL(tmm__xcheck_k, tmm__xfast_competes, tmm__xsmall_plan, tmm__xsmall))     \
     KERNEL(TMM_SKINNY, "skinny", 16,                                                             \
            TMM__IF_FLOAT_FAST(tmm__xskinny_takes, tmm__xskinny_competes, tmm__xskinny_plan,      \
                               tmm__xskinny))                                                     \
@@ -6828,6 +6831,11 @@ TMM_API tmm_status tmm_freivalds(tmm_type type, long long M, long long N, long l
 #else
 #define TMM__IF_PIPELINED(...) TMM__LEFT_OUT
 #endif
+#if TMM__SMALLS
+#define TMM__IF_SMALL(...) __VA_ARGS__
+#else
+#define TMM__IF_SMALL(...) TMM__LEFT_OUT
+#endif
 #if TMM__FLOAT_TENSOR || TMM__IS_DOUBLE || TMM__HALF_TENSOR
 #define TMM__IF_TENSOR(...) __VA_ARGS__
 #else
@@ -9143,7 +9151,7 @@ TMM_KERNEL void __launch_bounds__(256)
 #endif
 /* src/tiledmm/kernels/small/kernel.cuh. The kernel for a small C. */
 #ifdef TMM__PASS
-#if TMM__FAST && (TMM__SMALL_LIST(TMM__IN_PASS) 0)
+#if TMM__SMALLS && (TMM__SMALL_LIST(TMM__IN_PASS) 0)
 /* ============================== KERNEL SMALL ================================================== */
 /* For a small C, which has few tiles: each must be done fast. A block has ROWS x COLS elements of C
    (TMM__SMALL_ROWS, TMM__SMALL_COLS) and a team of 1 to 8 warps. These divide k (sliced-K): of 8,
@@ -20524,7 +20532,7 @@ static inline tmm_status tmm__xhalf_tiny(tmm__xproduct *p)
 }
 #endif
 /* src/tiledmm/kernels/small/launch.h. PLAN and LAUNCHER of KERNEL SMALL. */
-#if defined(TMM_NAME) && !defined(TMM__PASS) && TMM__HOST && TMM__FAST
+#if defined(TMM_NAME) && !defined(TMM__PASS) && TMM__HOST && TMM__SMALLS
 /* The first instance stands in where a device has little shared memory. */
 #define TMM__FIRST(pass, name, rows, cols) 1 ? (rows) * (cols):
 enum { tmm__xsmall_least = (TMM__SMALL_LIST(TMM__FIRST) 0) };
@@ -22892,6 +22900,7 @@ static inline tmm_kernel tmm__xstands_for(tmm_kernel kernel, const tmm__xproduct
     if (kernel == TMM_NARROW && !tmm__xnarrow_fits(p, batch)) kernel = TMM_PIPELINED;
     /* KERNEL TENSOR of double has such a pipeline, too, and the same chains of multiply-adds. Where
        it does not pay, units of double bound every kernel. Of 16 bits it has the pipeline. */
+    if (kernel == TMM_SMALL && !TMM__SMALLS) kernel = TMM_PIPELINED;
     if (kernel == TMM_PIPELINED && !TMM__PIPELINES) {
 #if TMM__HALF_TENSOR
         const int pays = tmm__xtensor_competes(p, tmm__xrow(TMM_TENSOR));
@@ -24000,6 +24009,7 @@ TMM_API tmm_status tmm__xsyrk_cpu(tmm_fill fill, tmm_op op, long long N, long lo
 #undef TMM__LEFT_OUT
 #undef TMM__IF_FAST
 #undef TMM__IF_PIPELINED
+#undef TMM__IF_SMALL
 #undef TMM__IF_FLOAT_FAST
 #undef TMM__IF_TENSOR
 #undef TMM__IF_INT8

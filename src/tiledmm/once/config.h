@@ -128,6 +128,8 @@
 
 /* Is KERNEL PIPELINED made for this type? Double and 16 bits have KERNEL TENSOR in its place. */
 #define TMM__PIPELINES (TMM__FAST && !TMM__IS_DOUBLE && TMM__HALF_TENSOR == 0)
+/* And KERNEL SMALL? Of 16 bits KERNEL TINY HALF does what it did. */
+#define TMM__SMALLS (TMM__FAST && TMM__HALF_TENSOR == 0)
 
 #define TMM__WORD_INT_int , 1
 /* sum += a b. For int by an instruction that the compiler does not look into: else it would

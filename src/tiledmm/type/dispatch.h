@@ -72,6 +72,7 @@ static inline tmm_kernel tmm__xstands_for(tmm_kernel kernel, const tmm__xproduct
     if (kernel == TMM_NARROW && !tmm__xnarrow_fits(p, batch)) kernel = TMM_PIPELINED;
     /* KERNEL TENSOR of double has such a pipeline, too, and the same chains of multiply-adds. Where
        it does not pay, units of double bound every kernel. Of 16 bits it has the pipeline. */
+    if (kernel == TMM_SMALL && !TMM__SMALLS) kernel = TMM_PIPELINED;
     if (kernel == TMM_PIPELINED && !TMM__PIPELINES) {
 #if TMM__HALF_TENSOR
         const int pays = tmm__xtensor_competes(p, tmm__xrow(TMM_TENSOR));

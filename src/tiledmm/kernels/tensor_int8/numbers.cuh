@@ -1,6 +1,6 @@
 /* src/tiledmm/kernels/tensor_int8/numbers.cuh. Residues, 128-bit sums, and which elements of C are
    proved.
-   Uses: types.cuh, once/. Used by: kernels/tensor_int8/. */
+   Uses: kernels/common/tensor_ptx.cuh, types.cuh, once/. Used by: kernels/tensor_int8/. */
 #if defined(TMM__PASS) && TMM__EMIT_TYPE && TMM__DOUBLE_TENSOR && !defined(TMM__DOUBLE_ONCE)
 /* 2^n, n within the range of normal numbers. */
 TMM__DEVICE double tmm__power_of_two(int n)

@@ -1,5 +1,5 @@
 /* src/tiledmm/kernels/tensor_int8/residues.cuh. KERNEL RESIDUES: an operand becomes bytes.
-   Uses: numbers.cuh, types.cuh, once/. Used by: launch.h. */
+   Uses: kernels/common/tensor_ptx.cuh, numbers.cuh, types.cuh, once/. Used by: launch.h. */
 #if defined(TMM__PASS) && TMM__EMIT_TYPE && TMM__DOUBLE_TENSOR
 /* 32 elements of a thread, of the 64 lines x 128 k of its block. If k is contiguous: 8 lines from
    thread / 32 * 8 on, of 4 k from thread % 32 * 4 on. Else line thread % 64, 32 k from thread / 64
