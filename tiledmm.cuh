@@ -90,7 +90,8 @@
                         be fast. For K below 16 as TMM_AUTO. Takes up to a quarter of the
                         device's memory; where it gets none, as TMM_PIPELINED
      TMM_SMALL          for a small C, or many: tiles of 16 x 16 to 32 x 64, each by 1 to 8 warps
-                        that share out k; double to 32 x 32, on tensor cores from sm_80 on
+                        that share out k; double to 32 x 32, on tensor cores from sm_80 on; of 16
+                        bits as TMM_PIPELINED
      TMM_SKINNY         for M or N of 16 at most, else TMM_ERROR_UNSUPPORTED: float, reads the
                         large operand once, at the speed of memory; of other types as TMM_DIRECT
      TMM_OUTER          for a short K, where writing C is most of the work: each thread adds up outer
@@ -133,6 +134,7 @@
      TMM_HEADER          the name of this file in quotes, if you give it another: it includes itself
      TMM_NO_DOUBLE, TMM_NO_INT   no tmm_d..., no tmm_i... functions: half of the compile time,
                          if all you multiply is float
+     TMM_NO_FLOAT_C      no tmm_hs..., no tmm_bs...: half of what the types of 16 bits take to compile
      TMM_NO_READY_MADE   no ready-made versions: only those you make yourself (below)
      TMM_SIMPLE          leaves out the kernels after TMM_REGISTER, and most of the compile time
      TMM_NO_HOST         leaves out tmm_?gemm_host and _multi
@@ -383,6 +385,8 @@
 
 /* Is KERNEL PIPELINED made for this type? Double and 16 bits have KERNEL TENSOR in its place. */
 #define TMM__PIPELINES (TMM__FAST && !TMM__IS_DOUBLE && TMM__HALF_TENSOR == 0)
+/* And KERNEL SMALL? Of 16 bits KERNEL TINY HALF does what it did. */
+#define TMM__SMALLS (TMM__FAST && TMM__HALF_TENSOR == 0)
 
 #define TMM__WORD_INT_int , 1
 /* sum += a b. For int by an instruction that the compiler does not look into: else it would
@@ -455,6 +459,9 @@
 #ifdef TMM_NO_INT
 #define TMM__HAS_NO_INT
 #endif
+#ifdef TMM_NO_FLOAT_C
+#define TMM__HAS_NO_FLOAT_C
+#endif
 #elif !defined(TMM__PASS) && !defined(TMM__MAKING_READY)
 #if defined(TMM_IMPLEMENTATION) && !defined(TMM__HAS_IMPLEMENTATION)
 #error "tiledmm.cuh: TMM_IMPLEMENTATION must be defined before the first #include of this file"
@@ -494,6 +501,9 @@
 #endif
 #if defined(TMM_NO_INT) && !defined(TMM__HAS_NO_INT)
 #error "tiledmm.cuh: TMM_NO_INT must be defined before the first #include of this file"
+#endif
+#if defined(TMM_NO_FLOAT_C) && !defined(TMM__HAS_NO_FLOAT_C)
+#error "tiledmm.cuh: TMM_NO_FLOAT_C must be defined before the first #include of this file"
 #endif
 #if (defined(TMM_TILE) || defined(TMM_SUM) || defined(TMM_SCALAR) || defined(TMM_OUT) || \
      defined(TMM_EPILOGUE)) &&                                                           \
@@ -796,7 +806,7 @@ TMM__WORDS(TMM__PUSH)
            TMM__IF_PIPELINED(tmm__xcheck_reach, tmm__xfast_competes, tmm__xpipelined_plan,       \
                              tmm__xdivided))                                                     \
     KERNEL(TMM_SMALL, "small", 16,                                                               \
-           TMM__IF_FAST(tmm__xcheck_k, tmm__xfast_competes, tmm__xsmall_plan, tmm__xsmall))      \
+           TMM__IF_SMALL(tmm__xcheck_k, tmm__xfast_competes, tmm__xsmall_plan, tmm__xsmall))     \
     KERNEL(TMM_SKINNY, "skinny", 16,                                                             \
            TMM__IF_FLOAT_FAST(tmm__xskinny_takes, tmm__xskinny_competes, tmm__xskinny_plan,      \
                               tmm__xskinny))                                                     \
@@ -3106,6 +3116,14 @@ typedef struct tmm__operands {
     int reads_AB; /* 0 where alpha is 0 */
 } tmm__operands;
 
+/* Their parameters, and those of a batch: type/api.h declares them one by one. */
+#define TMM__GEMM_PARAMETERS                                                                 \
+    tmm_op opA, tmm_op opB, long long M, long long N, long long K, TMM_SCALAR alpha,         \
+        const TMM_TYPE *A, long long lda, const TMM_TYPE *B, long long ldb, TMM_SCALAR beta, \
+        TMM_OUT *C, long long ldc
+#define TMM__BATCH_PARAMETERS \
+    long long strideA, long long strideB, long long strideC, long long batch
+
 /* What all forms of GEMM ask of shapes, and of pointers that are read or written. */
 static inline tmm_status tmm__check_sizes(const tmm__operands *o)
 {
@@ -3553,6 +3571,7 @@ static inline tmm_status tmm__blame_operand(const tmm__operands *o, tmm_status s
 #define tmm__xint8_run        TMM_FN(gemm__int8_run)
 #define tmm__xint8_takes      TMM_FN(gemm__int8_takes)
 
+#define tmm__xjob           TMM_FN(gemm__job)
 #define tmm__xkernel        TMM_FN(gemm__kernel)
 #define tmm__xknown_plan    TMM_FN(gemm__known_plan)
 #define tmm__xlast          TMM_FN(last)
@@ -3716,24 +3735,23 @@ static inline tmm_status tmm__blame_operand(const tmm__operands *o, tmm_status s
 #define tmm__xtensor_tiles      TMM_FN(gemm__tensor_tiles)
 #define tmm__xtensor_within     TMM_FN(gemm__tensor_within)
 
-#define tmm__xthin          TMM_FN(gemm__thin)
-#define tmm__xthin_bytes    TMM_FN(gemm__thin_bytes)
-#define tmm__xthin_cols     TMM_FN(gemm__thin_cols)
-#define tmm__xthin_fits     TMM_FN(gemm__thin_fits)
-#define tmm__xthin_job      TMM_FN(gemm__thin_job)
-#define tmm__xthin_kernel   TMM_FN(gemm__thin_kernel)
-#define tmm__xthin_launch   TMM_FN(gemm__thin_launch)
-#define tmm__xthin_plan     TMM_FN(gemm__thin_plan)
-#define tmm__xthin_products TMM_FN(gemm__thin_products)
-#define tmm__xthin_time     TMM_FN(gemm__thin_time)
-#define tmm__xthin_tiles    TMM_FN(gemm__thin_tiles)
-#define tmm__xthin_width    TMM_FN(gemm__thin_width)
-#define tmm__xtiles         TMM_FN(gemm__tiles)
-#define tmm__xtiles_plan    TMM_FN(gemm__tiles_plan)
-#define tmm__xvalue         TMM_FN(value)
-#define tmm__xvector        TMM_FN(vector)
-#define tmm__xvector_outs   TMM_FN(vector_outs)
-#define tmm__xvector_sums   TMM_FN(vector_sums)
+#define tmm__xthin           TMM_FN(gemm__thin)
+#define tmm__xthin_fits      TMM_FN(gemm__thin_fits)
+#define tmm__xthin_job       TMM_FN(gemm__thin_job)
+#define tmm__xthin__instance TMM_FN(gemm__thin__instance)
+#define tmm__xthin_instance  TMM_FN(gemm__thin_instance)
+#define tmm__xthin_launch    TMM_FN(gemm__thin_launch)
+#define tmm__xthin_plan      TMM_FN(gemm__thin_plan)
+#define tmm__xthin_products  TMM_FN(gemm__thin_products)
+#define tmm__xthin_time      TMM_FN(gemm__thin_time)
+#define tmm__xthin_tiles     TMM_FN(gemm__thin_tiles)
+#define tmm__xthin_width     TMM_FN(gemm__thin_width)
+#define tmm__xtiles          TMM_FN(gemm__tiles)
+#define tmm__xtiles_plan     TMM_FN(gemm__tiles_plan)
+#define tmm__xvalue          TMM_FN(value)
+#define tmm__xvector         TMM_FN(vector)
+#define tmm__xvector_outs    TMM_FN(vector_outs)
+#define tmm__xvector_sums    TMM_FN(vector_sums)
 
 #define tmm__xwgmma_cols_       TMM_FN(wgmma_cols_)
 #define tmm__xwgmma_copy_       TMM_FN(wgmma_copy_)
@@ -6710,20 +6728,9 @@ TMM_API tmm_status tmm_freivalds(tmm_type type, long long M, long long N, long l
 {
     tmm_status status = tmm__check_type(type);
     if (status != TMM_OK) return status;
-    const tmm__operands operands = {TMM_OP_N,
-                                    TMM_OP_N,
-                                    M,
-                                    N,
-                                    K,
-                                    A,
-                                    lda,
-                                    B,
-                                    ldb,
-                                    C,
-                                    ldc,
-                                    tmm__element_size(type),
-                                    tmm__element_size(tmm__type_of_C(type)),
-                                    1};
+    const size_t size = tmm__element_size(type), size_C = tmm__element_size(tmm__type_of_C(type));
+    const tmm__operands operands = {TMM_OP_N, TMM_OP_N, M, N,   K,    A,      lda,
+                                    B,        ldb,      C, ldc, size, size_C, 1};
     status = tmm__check_sizes(&operands); /* C is only read */
     if (status != TMM_OK) return status;
     if (trials < 1) return tmm__fail(TMM_ERROR_ARGUMENT, "trials is %d, not positive", trials);
@@ -6835,6 +6842,11 @@ TMM_API tmm_status tmm_freivalds(tmm_type type, long long M, long long N, long l
 #define TMM__IF_PIPELINED(...) __VA_ARGS__
 #else
 #define TMM__IF_PIPELINED(...) TMM__LEFT_OUT
+#endif
+#if TMM__SMALLS
+#define TMM__IF_SMALL(...) __VA_ARGS__
+#else
+#define TMM__IF_SMALL(...) TMM__LEFT_OUT
 #endif
 #if TMM__FLOAT_TENSOR || TMM__IS_DOUBLE || TMM__HALF_TENSOR
 #define TMM__IF_TENSOR(...) __VA_ARGS__
@@ -7091,6 +7103,7 @@ TMM_API tmm_status tmm__xgemm_openmp(tmm_op opA, tmm_op opB, long long M, long l
 #define TMM__OF_PRODUCT(alpha, product)      tmm__xof_product((alpha).factor, &(alpha).after, product)
 #define TMM__OF_JOB(alpha, job, product)     tmm__xof_product(alpha, &(job).after, product)
 #define TMM__LAST(alpha, sum, old, row, col) tmm__xlast(alpha, sum, old, row, col)
+#define TMM__FINISH(alpha, ...)              tmm__xfinish(&(alpha).after, __VA_ARGS__)
 /* Is x, a TMM_SUM, below 0? Unsigned sums, as those of int, are taken as signed ones where C is. */
 #define TMM__NEGATIVE(x)                                                                   \
     ((TMM_SUM)(-1) > (TMM_SUM)1                                                            \
@@ -7104,6 +7117,7 @@ TMM_API tmm_status tmm__xgemm_openmp(tmm_op opA, tmm_op opB, long long M, long l
 #define TMM__OF_PRODUCT(alpha, product)      (alpha)
 #define TMM__OF_JOB(alpha, job, product)     (alpha)
 #define TMM__LAST(alpha, sum, old, row, col) (TMM__MUL((TMM_SUM)(alpha), sum) + (old))
+#define TMM__FINISH(alpha, ...)              ((void)0)
 #endif
 #endif
 
@@ -7780,13 +7794,9 @@ TMM__DEVICE TMM_OUT tmm__xrounded(TMM_SUM finished, bool enabled, long long row,
 TMM__DEVICE TMM_OUT tmm__xvalue(TMM_SUM sum, TMM__ALPHA alpha, TMM_SUM old, bool enabled,
                                 long long row, long long col)
 {
-#ifdef TMM_WITH_EPILOGUE
-    TMM_SUM finished = TMM__MUL((TMM_SUM)alpha.factor, sum) + old;
-    tmm__xfinish(&alpha.after, &finished, 1, enabled, row, col);
-    return tmm__xrounded(finished, enabled, row, col);
-#else
-    return tmm__xrounded(TMM__MUL((TMM_SUM)alpha, sum) + old, enabled, row, col);
-#endif
+    TMM_SUM x = TMM__MUL((TMM_SUM)TMM__FACTOR(alpha), sum) + old;
+    TMM__FINISH(alpha, &x, 1, enabled, row, col);
+    return tmm__xrounded(x, enabled, row, col);
 }
 
 /* Stores alpha sum + beta C to `count` neighbours of row `row` of C, from column `col` on: those that
@@ -7802,26 +7812,17 @@ TMM__DEVICE void tmm__xstore_masked(TMM_OUT *C, long long row, long long col, co
     TMM_OUT elements[4] = {0, 0, 0, 0};
 #pragma unroll
     for (int j = 0; j < count; j++) tmm__xload_if(&elements[j], C + j, read >> j & 1);
-#ifdef TMM_WITH_EPILOGUE
-    TMM_SUM finished[4];
+    TMM_SUM x[4];
 #pragma unroll
     for (int j = 0; j < count; j++)
-        finished[j] =
-            TMM__MUL((TMM_SUM)alpha.factor, sum[j]) + TMM__MUL(factor, (TMM_SUM)elements[j]);
-    tmm__xfinish(&alpha.after, finished, count, mask, row, col);
+        x[j] =
+            TMM__MUL((TMM_SUM)TMM__FACTOR(alpha), sum[j]) + TMM__MUL(factor, (TMM_SUM)elements[j]);
+    TMM__FINISH(alpha, x, count, mask, row, col);
 #pragma unroll
     for (int j = 0; j < count; j++) {
         bool enabled = mask >> j & 1;
-        tmm__xstore_if(C + j, tmm__xrounded(finished[j], enabled, row, col + j), enabled);
+        tmm__xstore_if(C + j, tmm__xrounded(x[j], enabled, row, col + j), enabled);
     }
-#else
-#pragma unroll
-    for (int j = 0; j < count; j++) {
-        TMM_SUM old = TMM__MUL(factor, (TMM_SUM)elements[j]);
-        bool enabled = mask >> j & 1;
-        tmm__xstore_if(C + j, tmm__xvalue(sum[j], alpha, old, enabled, row, col + j), enabled);
-    }
-#endif
 }
 
 /* Stores alpha sum + beta C as two vectors of row `row` of C, from columns `col` and col + 32 on.
@@ -7839,27 +7840,17 @@ TMM__DEVICE void tmm__xstore_row(TMM_OUT *C, long long row, long long col, bool 
 #pragma unroll
     for (int j = 0; j < 8; j++)
         tmm__xload_if(&elements[j / 4].v[j % 4], C + j / 4 * 32 + j % 4, read >> j & 1);
-#ifdef TMM_WITH_EPILOGUE
-    TMM_SUM finished[8];
+    TMM_SUM x[8];
 #pragma unroll
     for (int j = 0; j < 8; j++)
-        finished[j] = TMM__MUL((TMM_SUM)alpha.factor, sum[j]) +
-                      TMM__MUL(factor, (TMM_SUM)elements[j / 4].v[j % 4]);
+        x[j] = TMM__MUL((TMM_SUM)TMM__FACTOR(alpha), sum[j]) +
+               TMM__MUL(factor, (TMM_SUM)elements[j / 4].v[j % 4]);
 #pragma unroll
-    for (int h = 0; h < 2; h++)
-        tmm__xfinish(&alpha.after, finished + 4 * h, 4, mask >> 4 * h, row, col + 32 * h);
+    for (int h = 0; h < 2; h++) TMM__FINISH(alpha, x + 4 * h, 4, mask >> 4 * h, row, col + 32 * h);
 #pragma unroll
     for (int j = 0; j < 8; j++)
         elements[j / 4].v[j % 4] =
-            tmm__xrounded(finished[j], mask >> j & 1, row, col + j / 4 * 32 + j % 4);
-#else
-#pragma unroll
-    for (int j = 0; j < 8; j++) {
-        TMM_OUT *element = &elements[j / 4].v[j % 4];
-        TMM_SUM old = TMM__MUL(factor, (TMM_SUM)*element);
-        *element = tmm__xvalue(sum[j], alpha, old, mask >> j & 1, row, col + j / 4 * 32 + j % 4);
-    }
-#endif
+            tmm__xrounded(x[j], mask >> j & 1, row, col + j / 4 * 32 + j % 4);
     if (vector) {
         if (mask & 1) *(tmm__xouts4 *)C = elements[0];
         if (mask & 16) *(tmm__xouts4 *)(C + 32) = elements[1];
@@ -9151,7 +9142,7 @@ TMM_KERNEL void __launch_bounds__(256)
 #endif
 /* src/tiledmm/kernels/small/kernel.cuh. The kernel for a small C. */
 #ifdef TMM__PASS
-#if TMM__FAST && (TMM__SMALL_LIST(TMM__IN_PASS) 0)
+#if TMM__SMALLS && (TMM__SMALL_LIST(TMM__IN_PASS) 0)
 /* ============================== KERNEL SMALL ================================================== */
 /* For a small C, which has few tiles: each must be done fast. A block has ROWS x COLS elements of C
    (TMM__SMALL_ROWS, TMM__SMALL_COLS) and a team of 1 to 8 warps. These divide k (sliced-K): of 8,
@@ -17505,20 +17496,6 @@ typedef struct tmm__int8_job {
 /* src/tiledmm/kernels/tensor_int8/numbers.cuh. Residues, 128-bit sums, and which elements of C are
    proved. */
 #if defined(TMM__PASS) && TMM__EMIT_TYPE && TMM__DOUBLE_TENSOR && !defined(TMM__DOUBLE_ONCE)
-TMM__DEVICE float tmm__float_from(unsigned bits)
-{
-    float x;
-    memcpy(&x, &bits, 4);
-    return x;
-}
-
-TMM__DEVICE unsigned tmm__bits_from(float x)
-{
-    unsigned bits;
-    memcpy(&bits, &x, 4);
-    return bits;
-}
-
 /* 2^n, n within the range of normal numbers. */
 TMM__DEVICE double tmm__power_of_two(int n)
 {
@@ -17586,12 +17563,12 @@ TMM__DEVICE unsigned tmm__int8_log(unsigned x)
 {
     /* To float by cutting off: 24 bits at most are left after that. */
     float cut = (float)(x >= 0x1000000u ? x & 0xffffff00u : x);
-    return x == 0 ? 0 : (tmm__bits_from(cut) >> 20) - (127 << 3);
+    return x == 0 ? 0 : (tmm__float_bits(cut) >> 20) - (127 << 3);
 }
 
 TMM__DEVICE float tmm__int8_from_log(unsigned code)
 {
-    return code == 0 ? 0 : tmm__float_from((code << 20) + (127u << 23));
+    return code == 0 ? 0 : tmm__bits_float((code << 20) + (127u << 23));
 }
 
 /* How far a line is scaled for a choice of moduli: x' = rint(2^s x). */
@@ -17604,7 +17581,7 @@ TMM__DEVICE int tmm__int8_shift(int limit, int size)
 TMM__DEVICE float tmm__int8_rest(int limit, const tmm__int8_line *line)
 {
     int exponent = tmm__int8_shift(limit, line->size) + (line->size >> 8);
-    return line->one == 0 ? 0 : tmm__float_from((unsigned)(127 - exponent) << 23);
+    return line->one == 0 ? 0 : tmm__bits_float((unsigned)(127 - exponent) << 23);
 }
 
 /* T_ij for one line, to be put together by tmm__int8_threshold; all in units of 2^(e_i + e_j). */
@@ -17818,7 +17795,7 @@ TMM_KERNEL void __launch_bounds__(256)
         bool usable = one < tmm__power_of_two(1023) &&
                       most < tmm__power_of_two(TMM__INT8_EXPONENT) &&
                       most > tmm__power_of_two(-TMM__INT8_EXPONENT);
-        to.one = tmm__float_from(0x7fc00000u);
+        to.one = tmm__bits_float(0x7fc00000u);
         if (usable) {
             float fraction = (float)(norm * tmm__power_of_two(-exponent));
             to.size = exponent * 256 + (int)ceilf(256 * log2f(fraction) + 0.01f);
@@ -17981,9 +17958,9 @@ TMM__DEVICE unsigned tmm__xgemm_int8_bytes(const tmm__int8_modulus m, float reci
 #pragma unroll
     for (int j = 0; j < 4; j++) {
         unsigned sum = tmm__dot_bytes(lo[j], m.weights[0], m.first);
-        float s = tmm__float_from(tmm__dot_bytes(hi[j], m.weights[1], sum));
+        float s = tmm__bits_float(tmm__dot_bytes(hi[j], m.weights[1], sum));
         float q = __fadd_rn(__fmaf_rn(__fsub_rn(s, half), reciprocal, magic), -magic);
-        residue[j] = tmm__bits_from(__fmaf_rn(q, minus_p, s));
+        residue[j] = tmm__float_bits(__fmaf_rn(q, minus_p, s));
     }
     return tmm__low_bytes(residue[0], residue[1], residue[2], residue[3]);
 }
@@ -20601,7 +20578,7 @@ static inline tmm_status tmm__xhalf_tiny(tmm__xproduct *p)
 }
 #endif
 /* src/tiledmm/kernels/small/launch.h. PLAN and LAUNCHER of KERNEL SMALL. */
-#if defined(TMM_NAME) && !defined(TMM__PASS) && TMM__HOST && TMM__FAST
+#if defined(TMM_NAME) && !defined(TMM__PASS) && TMM__HOST && TMM__SMALLS
 /* The first instance stands in where a device has little shared memory. */
 #define TMM__FIRST(pass, name, rows, cols) 1 ? (rows) * (cols):
 enum { tmm__xsmall_least = (TMM__SMALL_LIST(TMM__FIRST) 0) };
@@ -21796,29 +21773,19 @@ enum { TMM__THIN_FIRST = TMM__FLOAT_INSTANCES, TMM__THIN_LEAST = 2 };
 enum { TMM__THIN_ROUNDS = 8 };
 #endif
 
-static inline const void *tmm__xthin_kernel(int n)
-{
-#define TMM__THIN_KERNEL(pass, name, ...) (const void *)TMM_FN(gemm_float_thin_##name),
-    static const void *const kernels[] = {TMM__THIN_LIST(TMM__THIN_KERNEL)};
-#undef TMM__THIN_KERNEL
-    return kernels[n];
-}
+/* Instance n: lines of the thin operand in a tile, and shared memory. */
+typedef struct tmm__xthin__instance {
+    int cols, bytes;
+    const void *kernel;
+} tmm__xthin__instance;
 
-/* Lines of the thin operand in a tile, and shared memory, of instance n. */
-static inline int tmm__xthin_cols(int n)
+static inline const tmm__xthin__instance *tmm__xthin_instance(int n)
 {
-#define TMM__THIN_ROW(pass, name, cols, ...) cols,
-    static const int cols[] = {TMM__THIN_LIST(TMM__THIN_ROW)};
+#define TMM__THIN_ROW(pass, name, cols, ...) \
+    {cols, TMM_FN(thin_bytes_##name), (const void *)TMM_FN(gemm_float_thin_##name)},
+    static const tmm__xthin__instance instances[] = {TMM__THIN_LIST(TMM__THIN_ROW)};
 #undef TMM__THIN_ROW
-    return cols[n];
-}
-
-static inline int tmm__xthin_bytes(int n)
-{
-#define TMM__THIN_ROW(pass, name, ...) TMM_FN(thin_bytes_##name),
-    static const int bytes[] = {TMM__THIN_LIST(TMM__THIN_ROW)};
-#undef TMM__THIN_ROW
-    return bytes[n];
+    return &instances[n];
 }
 
 /* Tiles of an instance that has `cols` lines of the thin operand in each. */
@@ -21867,7 +21834,7 @@ static inline double tmm__xthin_time(const tmm__xproduct *p, int n, double share
     const double thin = (double)tmm__min(p->M, p->N), large = (double)(p->M + p->N) - thin;
     const double steps = ceil(p->K / 32.0), rate = device->gpu.memory, batch = p->batch;
     const double own = (double)tmm__xthin_products(p);
-    const int cols = tmm__xthin_cols(n), turned = p->N < p->M;
+    const int cols = tmm__xthin_instance(n)->cols, turned = p->N < p->M;
     const long long k = turned ? p->csA : p->rsB; /* from one to the next */
     int i = TMM__TUNED_THIN - 1;
     while (i > 0 && t->thin.cols[i] != cols) i--;
@@ -21902,7 +21869,7 @@ static inline void tmm__xthin_plan(const tmm__xproduct *p, tmm__plan *plan)
     const double processors = TMM__BUSY(tmm__current_device()->processors);
     for (int i = 0; i < TMM__THIN_INSTANCES * (int)TMM__THIN_ROUNDS; i++) {
         const int n = i / TMM__THIN_ROUNDS, rounds = i % TMM__THIN_ROUNDS + 1;
-        const int cols = tmm__xthin_cols(n), alike = p->batch == 1 && rounds == 2;
+        const int cols = tmm__xthin_instance(n)->cols, alike = p->batch == 1 && rounds == 2;
         const double tiles = tmm__xthin_tiles(p, cols), units = tiles * ceil(p->K / 32.0);
         const double most = floor((alike ? 1 : rounds) * processors / p->batch);
         double shares = fmax(fmin(floor(units / (cols < 64 ? 4 : 8)), most), 1);
@@ -21913,12 +21880,12 @@ static inline void tmm__xthin_plan(const tmm__xproduct *p, tmm__plan *plan)
         time = TMM__PLAN_GUESS(TMM__THIN_FIRST + n, TMM__PLAN_EVEN, rounds, time);
         if (time >= plan->time) continue;
         plan->time = time, plan->instance = TMM__THIN_FIRST + n;
-        plan->kernel = tmm__xthin_kernel(n);
+        plan->kernel = tmm__xthin_instance(n)->kernel;
         plan->cut = TMM__PLAN_EVEN, plan->slices = 1, plan->blocks = (long long)shares;
         plan->turned = p->N < p->M;
         plan->tile_m = plan->turned ? (int)TMM__THIN_LINES : cols;
         plan->tile_n = plan->turned ? cols : (int)TMM__THIN_LINES;
-        plan->threads = 384, plan->bytes = tmm__xthin_bytes(n);
+        plan->threads = 384, plan->bytes = tmm__xthin_instance(n)->bytes;
     }
 }
 
@@ -22981,6 +22948,7 @@ static inline tmm_kernel tmm__xstands_for(tmm_kernel kernel, const tmm__xproduct
     if (kernel == TMM_NARROW && !tmm__xnarrow_fits(p, batch)) kernel = TMM_PIPELINED;
     /* KERNEL TENSOR of double has such a pipeline, too, and the same chains of multiply-adds. Where
        it does not pay, units of double bound every kernel. Of 16 bits it has the pipeline. */
+    if (kernel == TMM_SMALL && !TMM__SMALLS) kernel = TMM_PIPELINED;
     if (kernel == TMM_PIPELINED && !TMM__PIPELINES) {
 #if TMM__HALF_TENSOR
         const int pays = tmm__xtensor_competes(p, tmm__xrow(TMM_TENSOR));
@@ -23100,12 +23068,8 @@ static inline tmm_status tmm__xproducts(tmm_kernel kernel, const tmm__operands *
     return status;
 }
 
-TMM_API tmm_status tmm__xgemm_batched_with(tmm_kernel kernel, tmm_op opA, tmm_op opB, long long M,
-                                           long long N, long long K, TMM_SCALAR alpha,
-                                           const TMM_TYPE *A, long long lda, const TMM_TYPE *B,
-                                           long long ldb, TMM_SCALAR beta, TMM_OUT *C,
-                                           long long ldc, long long strideA, long long strideB,
-                                           long long strideC, long long batch, tmm_stream stream)
+TMM_API tmm_status tmm__xgemm_batched_with(tmm_kernel kernel, TMM__GEMM_PARAMETERS,
+                                           TMM__BATCH_PARAMETERS, tmm_stream stream)
 {
     const long long strides[3] = {strideA, strideB, strideC};
     const int reads_AB = !((TMM_SUM)alpha == 0);
@@ -23117,11 +23081,9 @@ TMM_API tmm_status tmm__xgemm_batched_with(tmm_kernel kernel, tmm_op opA, tmm_op
 }
 
 #ifdef TMM_WITH_EPILOGUE
-TMM_API tmm_status tmm__xgemm_batched_epilogue(
-    tmm_kernel kernel, tmm_op opA, tmm_op opB, long long M, long long N, long long K,
-    TMM_SCALAR alpha, const TMM_TYPE *A, long long lda, const TMM_TYPE *B, long long ldb,
-    TMM_SCALAR beta, TMM_OUT *C, long long ldc, long long strideA, long long strideB,
-    long long strideC, long long batch, const tmm_epilogue *epilogue, tmm_stream stream)
+TMM_API tmm_status tmm__xgemm_batched_epilogue(tmm_kernel kernel, TMM__GEMM_PARAMETERS,
+                                               TMM__BATCH_PARAMETERS, const tmm_epilogue *epilogue,
+                                               tmm_stream stream)
 {
     const long long strides[3] = {strideA, strideB, strideC};
     const int reads_AB = !((TMM_SUM)alpha == 0);
@@ -23135,10 +23097,7 @@ TMM_API tmm_status tmm__xgemm_batched_epilogue(
     return tmm__xproducts(kernel, &operands, with, beta, strides, batch, stream);
 }
 
-TMM_API tmm_status tmm__xgemm_epilogue(tmm_kernel kernel, tmm_op opA, tmm_op opB, long long M,
-                                       long long N, long long K, TMM_SCALAR alpha,
-                                       const TMM_TYPE *A, long long lda, const TMM_TYPE *B,
-                                       long long ldb, TMM_SCALAR beta, TMM_OUT *C, long long ldc,
+TMM_API tmm_status tmm__xgemm_epilogue(tmm_kernel kernel, TMM__GEMM_PARAMETERS,
                                        const tmm_epilogue *epilogue, tmm_stream stream)
 {
     return tmm__xgemm_batched_epilogue(kernel, opA, opB, M, N, K, alpha, A, lda, B, ldb, beta, C,
@@ -23146,29 +23105,20 @@ TMM_API tmm_status tmm__xgemm_epilogue(tmm_kernel kernel, tmm_op opA, tmm_op opB
 }
 #endif
 
-TMM_API tmm_status tmm__xgemm_batched(tmm_op opA, tmm_op opB, long long M, long long N, long long K,
-                                      TMM_SCALAR alpha, const TMM_TYPE *A, long long lda,
-                                      const TMM_TYPE *B, long long ldb, TMM_SCALAR beta, TMM_OUT *C,
-                                      long long ldc, long long strideA, long long strideB,
-                                      long long strideC, long long batch, tmm_stream stream)
+TMM_API tmm_status tmm__xgemm_batched(TMM__GEMM_PARAMETERS, TMM__BATCH_PARAMETERS,
+                                      tmm_stream stream)
 {
     return tmm__xgemm_batched_with(TMM_AUTO, opA, opB, M, N, K, alpha, A, lda, B, ldb, beta, C, ldc,
                                    strideA, strideB, strideC, batch, stream);
 }
 
-TMM_API tmm_status tmm__xgemm_with(tmm_kernel kernel, tmm_op opA, tmm_op opB, long long M,
-                                   long long N, long long K, TMM_SCALAR alpha, const TMM_TYPE *A,
-                                   long long lda, const TMM_TYPE *B, long long ldb, TMM_SCALAR beta,
-                                   TMM_OUT *C, long long ldc, tmm_stream stream)
+TMM_API tmm_status tmm__xgemm_with(tmm_kernel kernel, TMM__GEMM_PARAMETERS, tmm_stream stream)
 {
     return tmm__xgemm_batched_with(kernel, opA, opB, M, N, K, alpha, A, lda, B, ldb, beta, C, ldc,
                                    0, 0, 0, 1, stream);
 }
 
-TMM_API tmm_status tmm__xgemm(tmm_op opA, tmm_op opB, long long M, long long N, long long K,
-                              TMM_SCALAR alpha, const TMM_TYPE *A, long long lda, const TMM_TYPE *B,
-                              long long ldb, TMM_SCALAR beta, TMM_OUT *C, long long ldc,
-                              tmm_stream stream)
+TMM_API tmm_status tmm__xgemm(TMM__GEMM_PARAMETERS, tmm_stream stream)
 {
     return tmm__xgemm_with(TMM_AUTO, opA, opB, M, N, K, alpha, A, lda, B, ldb, beta, C, ldc,
                            stream);
@@ -23449,10 +23399,7 @@ TMM_API tmm_status tmm__xgemm_tensor_memory(long long M, long long N, long long 
     return TMM_OK;
 }
 
-TMM_API tmm_status tmm__xgemm_tensor(tmm_op opA, tmm_op opB, long long M, long long N, long long K,
-                                     TMM_SCALAR alpha, const TMM_TYPE *A, long long lda,
-                                     const TMM_TYPE *B, long long ldb, TMM_SCALAR beta, TMM_OUT *C,
-                                     long long ldc, const tmm_tensor_options *options,
+TMM_API tmm_status tmm__xgemm_tensor(TMM__GEMM_PARAMETERS, const tmm_tensor_options *options,
                                      tmm_stream stream)
 {
     if (options == NULL) options = &tmm__xno_options;
@@ -23499,20 +23446,9 @@ TMM_API tmm_status tmm__xgemm_tensor(tmm_op opA, tmm_op opB, long long M, long l
 TMM_API tmm_status tmm__xmatmul(long long M, long long N, long long K, const TMM_TYPE *A,
                                 const TMM_TYPE *B, TMM_OUT *C)
 {
-    const tmm__operands operands = {TMM_OP_N,
-                                    TMM_OP_N,
-                                    M,
-                                    N,
-                                    K,
-                                    A,
-                                    K > 1 ? K : 1,
-                                    B,
-                                    N > 1 ? N : 1,
-                                    C,
-                                    N > 1 ? N : 1,
-                                    sizeof(TMM_TYPE),
-                                    sizeof(TMM_OUT),
-                                    1};
+    const long long lda = K > 1 ? K : 1, ldb = N > 1 ? N : 1;
+    const tmm__operands operands = {
+        TMM_OP_N, TMM_OP_N, M, N, K, A, lda, B, ldb, C, ldb, sizeof(TMM_TYPE), sizeof(TMM_OUT), 1};
     tmm_status status = tmm__check_gemm(&operands);
     if (status != TMM_OK || M == 0 || N == 0) return status;
 #if TMM__HOST_LAYER && !defined(TMM_EPILOGUE)
@@ -23522,7 +23458,7 @@ TMM_API tmm_status tmm__xmatmul(long long M, long long N, long long K, const TMM
     memset(&large, 0, sizeof large);
     large.kernel = (TMM__HALF_TENSOR) != 0 ? TMM_AUTO_TENSOR : TMM_AUTO;
     if (((double)M * K + (double)K * N + (double)M * N) * sizeof(TMM_TYPE) >= 6.4e7)
-        return tmm__xgemm_host(TMM_OP_N, TMM_OP_N, M, N, K, (TMM_SCALAR)1, A, K > 1 ? K : 1, B, N,
+        return tmm__xgemm_host(TMM_OP_N, TMM_OP_N, M, N, K, (TMM_SCALAR)1, A, lda, B, N,
                                (TMM_SCALAR)0, C, N, &large);
 #endif
     static const char *const names[3] = {"A", "B", "C"};
@@ -23542,9 +23478,8 @@ TMM_API tmm_status tmm__xmatmul(long long M, long long N, long long K, const TMM
         status = tmm__cuda(cudaMemcpy(device[n], from[n], bytes[n], cudaMemcpyHostToDevice),
                            n == 0 ? "copy of A to the device" : "copy of B to the device");
     if (status == TMM_OK)
-        status = tmm__xgemm(TMM_OP_N, TMM_OP_N, M, N, K, (TMM_SCALAR)1, (TMM_TYPE *)device[0],
-                            K > 1 ? K : 1, (TMM_TYPE *)device[1], N, (TMM_SCALAR)0,
-                            (TMM_OUT *)device[2], N, 0);
+        status = tmm__xgemm(TMM_OP_N, TMM_OP_N, M, N, K, (TMM_SCALAR)1, (TMM_TYPE *)device[0], lda,
+                            (TMM_TYPE *)device[1], N, (TMM_SCALAR)0, (TMM_OUT *)device[2], N, 0);
     if (status == TMM_OK)
         status = tmm__cuda(cudaMemcpy(C, device[2], bytes[2], cudaMemcpyDeviceToHost),
                            "multiplication, or copy of C to the host");
@@ -23619,10 +23554,22 @@ static inline tmm_status tmm__xblock(const tmm__job *job, const tmm__block_produ
     return status != TMM_OK ? status : tmm__xrun(kernel, &p);
 }
 
-TMM_API tmm_status tmm__xgemm_host(tmm_op opA, tmm_op opB, long long M, long long N, long long K,
-                                   TMM_SCALAR alpha, const TMM_TYPE *A, long long lda,
-                                   const TMM_TYPE *B, long long ldb, TMM_SCALAR beta, TMM_OUT *C,
-                                   long long ldc, const tmm_host_options *options)
+/* What products from host memory and those of several devices have in common. */
+static inline tmm__job tmm__xjob(tmm_op opA, tmm_op opB, long long M, long long N, long long K,
+                                 const TMM_SCALAR *alpha, const TMM_SCALAR *beta)
+{
+    tmm__job job;
+    memset(&job, 0, sizeof job);
+    job.opA = opA, job.opB = opB, job.M = M, job.N = N, job.K = K;
+    job.size = sizeof(TMM_TYPE), job.size_C = sizeof(TMM_OUT);
+    /* An element of C with fewer bits than a sum is rounded once: its k are one part. */
+    job.depth = sizeof(TMM_OUT) < sizeof(TMM_SUM) ? LLONG_MAX : TMM__HOST_DEPTH;
+    job.alpha = alpha, job.beta = beta;
+    job.launch = tmm__xblock;
+    return job;
+}
+
+TMM_API tmm_status tmm__xgemm_host(TMM__GEMM_PARAMETERS, const tmm_host_options *options)
 {
     const int reads_AB = (TMM_SUM)alpha != 0;
     const tmm__operands operands = {
@@ -23633,18 +23580,10 @@ TMM_API tmm_status tmm__xgemm_host(tmm_op opA, tmm_op opB, long long M, long lon
     return tmm__fail(TMM_ERROR_UNSUPPORTED, "tmm_?gemm_host cannot be used with a TMM_EPILOGUE");
 #endif
     if (M == 0 || N == 0) return TMM_OK;
-    tmm__job job;
-    memset(&job, 0, sizeof job);
-    job.opA = opA, job.opB = opB;
-    job.M = M, job.N = N, job.K = reads_AB ? K : 0;
-    job.size = sizeof(TMM_TYPE), job.size_C = sizeof(TMM_OUT);
-    /* An element of C with fewer bits than a sum is rounded once: its k are one part. */
-    job.depth = sizeof(TMM_OUT) < sizeof(TMM_SUM) ? LLONG_MAX : TMM__HOST_DEPTH;
+    tmm__job job = tmm__xjob(opA, opB, M, N, reads_AB ? K : 0, &alpha, &beta);
     job.A = (const char *)A, job.B = (const char *)B, job.C = (char *)C;
     job.lda = lda, job.ldb = ldb, job.ldc = ldc;
-    job.alpha = &alpha, job.beta = &beta;
     job.reads_C = (TMM_SUM)beta != 0;
-    job.launch = tmm__xblock;
     return tmm__host_run(&job, options);
 }
 
@@ -23732,17 +23671,9 @@ TMM_API tmm_status tmm__xgemm_multi(tmm_op opA, tmm_op opB, long long M, long lo
     return tmm__fail(TMM_ERROR_UNSUPPORTED, "tmm_?gemm_multi cannot be used with a TMM_EPILOGUE");
 #endif
     if (M == 0 || N == 0) return TMM_OK;
-    tmm__job job;
-    memset(&job, 0, sizeof job);
-    job.opA = opA, job.opB = opB;
-    job.M = M, job.N = N, job.K = reads ? K : 0;
-    job.size = sizeof(TMM_TYPE), job.size_C = sizeof(TMM_OUT);
-    /* An element of C with fewer bits than a sum is rounded once: its k are one part. */
-    job.depth = sizeof(TMM_OUT) < sizeof(TMM_SUM) ? LLONG_MAX : TMM__HOST_DEPTH;
-    job.alpha = &alpha, job.beta = &beta;
+    tmm__job job = tmm__xjob(opA, opB, M, N, reads ? K : 0, &alpha, &beta);
     job.kernel = kernel;
     job.allowed = TMM__PACK;
-    job.launch = tmm__xblock;
     status = tmm__xcheck_parts(&job, parts, count);
     return status != TMM_OK ? status : tmm__multi_run(&job, parts, count);
 }
@@ -23842,34 +23773,16 @@ static inline tmm_status tmm__xcpu(const tmm__operands *o, TMM__ALPHA alpha, TMM
     return TMM_OK;
 }
 
-TMM_API tmm_status tmm__xgemm_cpu(tmm_op opA, tmm_op opB, long long M, long long N, long long K,
-                                  TMM_SCALAR alpha, const TMM_TYPE *A, long long lda,
-                                  const TMM_TYPE *B, long long ldb, TMM_SCALAR beta, TMM_OUT *C,
-                                  long long ldc)
+TMM_API tmm_status tmm__xgemm_cpu(TMM__GEMM_PARAMETERS)
 {
-    const tmm__operands operands = {opA,
-                                    opB,
-                                    M,
-                                    N,
-                                    K,
-                                    A,
-                                    lda,
-                                    B,
-                                    ldb,
-                                    C,
-                                    ldc,
-                                    sizeof(TMM_TYPE),
-                                    sizeof(TMM_OUT),
-                                    (TMM_SUM)alpha != 0};
+    const int reads_AB = (TMM_SUM)alpha != 0;
+    const tmm__operands operands = {
+        opA, opB, M, N, K, A, lda, B, ldb, C, ldc, sizeof(TMM_TYPE), sizeof(TMM_OUT), reads_AB};
     return tmm__xcpu(&operands, TMM__PLAIN(alpha), beta, C, 1);
 }
 
 #ifdef TMM_WITH_EPILOGUE
-TMM_API tmm_status tmm__xgemm_cpu_epilogue(tmm_op opA, tmm_op opB, long long M, long long N,
-                                           long long K, TMM_SCALAR alpha, const TMM_TYPE *A,
-                                           long long lda, const TMM_TYPE *B, long long ldb,
-                                           TMM_SCALAR beta, TMM_OUT *C, long long ldc,
-                                           const tmm_epilogue *epilogue)
+TMM_API tmm_status tmm__xgemm_cpu_epilogue(TMM__GEMM_PARAMETERS, const tmm_epilogue *epilogue)
 {
     const int reads_AB = (TMM_SUM)alpha != 0;
     const tmm__operands operands = {
@@ -23881,26 +23794,12 @@ TMM_API tmm_status tmm__xgemm_cpu_epilogue(tmm_op opA, tmm_op opB, long long M, 
 }
 #endif
 
-TMM_API tmm_status tmm__xgemm_openmp(tmm_op opA, tmm_op opB, long long M, long long N, long long K,
-                                     TMM_SCALAR alpha, const TMM_TYPE *A, long long lda,
-                                     const TMM_TYPE *B, long long ldb, TMM_SCALAR beta, TMM_OUT *C,
-                                     long long ldc, int threads)
+TMM_API tmm_status tmm__xgemm_openmp(TMM__GEMM_PARAMETERS, int threads)
 {
     if (threads < 0) return tmm__fail(TMM_ERROR_ARGUMENT, "threads is negative: %d", threads);
-    const tmm__operands operands = {opA,
-                                    opB,
-                                    M,
-                                    N,
-                                    K,
-                                    A,
-                                    lda,
-                                    B,
-                                    ldb,
-                                    C,
-                                    ldc,
-                                    sizeof(TMM_TYPE),
-                                    sizeof(TMM_OUT),
-                                    (TMM_SUM)alpha != 0};
+    const int reads_AB = (TMM_SUM)alpha != 0;
+    const tmm__operands operands = {
+        opA, opB, M, N, K, A, lda, B, ldb, C, ldc, sizeof(TMM_TYPE), sizeof(TMM_OUT), reads_AB};
 #ifdef _OPENMP
     return tmm__xcpu(&operands, TMM__PLAIN(alpha), beta, C,
                      threads > 0 ? threads : omp_get_max_threads());
@@ -24068,20 +23967,9 @@ TMM_API tmm_status tmm__xsyrk_batched_with(tmm_kernel kernel, tmm_fill fill, tmm
                                            long long batch, tmm_stream stream)
 {
     const long long strides[3] = {strideA, strideA, strideC};
-    tmm__operands operands = {op,
-                              op,
-                              N,
-                              N,
-                              K,
-                              A,
-                              lda,
-                              A,
-                              lda,
-                              C,
-                              ldc,
-                              sizeof(TMM_TYPE),
-                              sizeof(TMM_OUT),
-                              !((TMM_SUM)alpha == 0)};
+    const int reads = !((TMM_SUM)alpha == 0);
+    tmm__operands operands = {
+        op, op, N, N, K, A, lda, A, lda, C, ldc, sizeof(TMM_TYPE), sizeof(TMM_OUT), reads};
     tmm__xproduct p;
     tmm_status status = tmm__xsyrk_begin(&operands, &p, fill, batch);
     if (status == TMM_OK) status = tmm__xcheck_batch(&operands, strides, batch);
@@ -24173,6 +24061,7 @@ TMM_API tmm_status tmm__xsyrk_cpu(tmm_fill fill, tmm_op op, long long N, long lo
 #undef TMM__LEFT_OUT
 #undef TMM__IF_FAST
 #undef TMM__IF_PIPELINED
+#undef TMM__IF_SMALL
 #undef TMM__IF_FLOAT_FAST
 #undef TMM__IF_TENSOR
 #undef TMM__IF_INT8
@@ -24210,6 +24099,7 @@ TMM_API tmm_status tmm__xsyrk_cpu(tmm_fill fill, tmm_op op, long long N, long lo
 #define TMM_SCALAR float
 #define TMM_NAME   h
 #include TMM_HEADER
+#ifndef TMM_NO_FLOAT_C
 #define TMM_TYPE   tmm_half
 #define TMM_SUM    float
 #define TMM_SCALAR float
@@ -24217,18 +24107,21 @@ TMM_API tmm_status tmm__xsyrk_cpu(tmm_fill fill, tmm_op op, long long N, long lo
 #define TMM_NAME   hs
 #include TMM_HEADER
 #endif
+#endif
 #ifdef TMM_WITH_BFLOAT16
 #define TMM_TYPE   tmm_bfloat16
 #define TMM_SUM    float
 #define TMM_SCALAR float
 #define TMM_NAME   b
 #include TMM_HEADER
+#ifndef TMM_NO_FLOAT_C
 #define TMM_TYPE   tmm_bfloat16
 #define TMM_SUM    float
 #define TMM_SCALAR float
 #define TMM_OUT    float
 #define TMM_NAME   bs
 #include TMM_HEADER
+#endif
 #endif
 #undef TMM__MAKING_READY
 #undef TMM_TILE

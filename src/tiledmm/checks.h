@@ -145,20 +145,9 @@ TMM_API tmm_status tmm_freivalds(tmm_type type, long long M, long long N, long l
 {
     tmm_status status = tmm__check_type(type);
     if (status != TMM_OK) return status;
-    const tmm__operands operands = {TMM_OP_N,
-                                    TMM_OP_N,
-                                    M,
-                                    N,
-                                    K,
-                                    A,
-                                    lda,
-                                    B,
-                                    ldb,
-                                    C,
-                                    ldc,
-                                    tmm__element_size(type),
-                                    tmm__element_size(tmm__type_of_C(type)),
-                                    1};
+    const size_t size = tmm__element_size(type), size_C = tmm__element_size(tmm__type_of_C(type));
+    const tmm__operands operands = {TMM_OP_N, TMM_OP_N, M, N,   K,    A,      lda,
+                                    B,        ldb,      C, ldc, size, size_C, 1};
     status = tmm__check_sizes(&operands); /* C is only read */
     if (status != TMM_OK) return status;
     if (trials < 1) return tmm__fail(TMM_ERROR_ARGUMENT, "trials is %d, not positive", trials);

@@ -44,6 +44,14 @@ typedef struct tmm__operands {
     int reads_AB; /* 0 where alpha is 0 */
 } tmm__operands;
 
+/* Their parameters, and those of a batch: type/api.h declares them one by one. */
+#define TMM__GEMM_PARAMETERS                                                                 \
+    tmm_op opA, tmm_op opB, long long M, long long N, long long K, TMM_SCALAR alpha,         \
+        const TMM_TYPE *A, long long lda, const TMM_TYPE *B, long long ldb, TMM_SCALAR beta, \
+        TMM_OUT *C, long long ldc
+#define TMM__BATCH_PARAMETERS \
+    long long strideA, long long strideB, long long strideC, long long batch
+
 /* What all forms of GEMM ask of shapes, and of pointers that are read or written. */
 static inline tmm_status tmm__check_sizes(const tmm__operands *o)
 {

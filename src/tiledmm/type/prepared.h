@@ -153,10 +153,7 @@ TMM_API tmm_status tmm__xgemm_tensor_memory(long long M, long long N, long long 
     return TMM_OK;
 }
 
-TMM_API tmm_status tmm__xgemm_tensor(tmm_op opA, tmm_op opB, long long M, long long N, long long K,
-                                     TMM_SCALAR alpha, const TMM_TYPE *A, long long lda,
-                                     const TMM_TYPE *B, long long ldb, TMM_SCALAR beta, TMM_OUT *C,
-                                     long long ldc, const tmm_tensor_options *options,
+TMM_API tmm_status tmm__xgemm_tensor(TMM__GEMM_PARAMETERS, const tmm_tensor_options *options,
                                      tmm_stream stream)
 {
     if (options == NULL) options = &tmm__xno_options;
