@@ -15,7 +15,8 @@ static const double SLICE = 3e3;
 #endif
 static const double SUSTAINED = 40e3;      /* microseconds of a slice, of calls from this on: */
 static const double SUSTAINED_FROM = 200;  /* clocks fall to what power allows after some 50 ms, */
-static const double SETTLED = 80e3;        /* so for so long a slice is not timed */
+static const double SETTLED = 80e3;        /* so for so long a slice is not timed at first, */
+static const double LEAD = 2;              /* or for so many times what is timed of a short one */
 static const double GRAPH_BELOW = 50;      /* microseconds */
 static const double GRAPH_LENGTH = 1e3;    /* microseconds, by the time on a stream */
 static const double HOPELESS = 1.5;        /* times the fastest: not timed any further, unless */
@@ -198,8 +199,8 @@ static inline int race(const device_race *r, contender *c, int count, race_way w
     for (int n = 0; n < count && r->most > 0; n++)
         if (c[n].rounds * c[n].us > r->most)
             c[n].rounds = c[n].us < r->most ? (int)(r->most / c[n].us) : 1;
-    for (int n = 0; n < count && sustained && slice >= SUSTAINED; n++)
-        if (c[n].us > 0 && c[n].us < SETTLED) c[n].lead = (int)ceil(SETTLED / c[n].us);
+    for (int n = 0; n < count && sustained; n++)
+        if (c[n].rounds > 1) c[n].lead = (int)ceil(fmin(slice * LEAD, SETTLED) / c[n].us);
     take_turns(r, c, count, slice, sustained ? SETTLED : SLICE);
     for (int n = 0; n < count; n++) {
         if (c[n].done) c[n].us = middle(c[n].times, c[n].done);

@@ -38,9 +38,9 @@
      cuBLAS. No product underflows.
    - Ours and theirs in turn, forth and back: 16 slices of 3 ms each, of which the mean of the middle
      half counts. Where a call takes 200 us or more, eight of 40 ms, each after 80 ms that are not
-     timed: power then sets the clock, as in a program that goes on. --ms has shorter ones, which share
-     a clock. The column `ms` says for how long ours was measured. Where one of them takes less than
-     50 us, both are timed in CUDA graphs of 20 to 250 calls, else on a stream.
+     timed: power then sets the clock, as in a program that goes on. With --ms both are shorter, so
+     ours and theirs share a clock. The column `ms` says for how long ours was measured. Where one of
+     them takes less than 50 us, both are timed in CUDA graphs of 20 to 250 calls, else on a stream.
    - Operands that do not fit L2 twice take turns with copies of them, twice as large as L2 together:
      "cold" in the column `cache`. Smaller ones may stay there, as in a program that has just made
      them: "warm". --cold has all of them cold.
