@@ -1758,8 +1758,8 @@ enum { TMM__SMALL_WARPS_LOG2 = 3, TMM__SMALL_WARPS = 1 << TMM__SMALL_WARPS_LOG2 
 /* The instances: pass, name, rows and columns of the tile. Each computes every shape; what a type
    loses without one is in bench/notes/small.md. */
 #define TMM__SMALL_LIST(_)                \
-    TMM__IF_FLOATING(_(1, 16x16, 16, 16)) \
-    _(2, 16x32, 16, 32)                   \
+    TMM__IF_FLOATING(_(2, 16x16, 16, 16)) \
+    _(1, 16x32, 16, 32)                   \
     TMM__IF_FLOATING(_(3, 32x32, 32, 32)) \
     TMM__IF_FLOAT(_(4, 32x64, 32, 64))
 #define TMM__SMALL_ROWS (TMM__SMALL_LIST(TMM__VALUE_1) 0)
@@ -1783,7 +1783,7 @@ enum {
 /* The instances: pass, name, whether L is contiguous along k, and the width. bench/notes/skinny.md
    says what a width of 1 would gain. */
 #define TMM__SKINNY_LIST(_) \
-    TMM__IF_FLOAT(_(2, k_4, 1, 4) _(3, k_16, 1, 16) _(4, lines_4, 0, 4) _(5, lines_16, 0, 16))
+    TMM__IF_FLOAT(_(1, k_4, 1, 4) _(2, k_16, 1, 16) _(3, lines_4, 0, 4) _(4, lines_16, 0, 16))
 #endif
 /* src/tiledmm/kernels/outer/sizes.h. Sizes of KERNEL OUTER, and its instances. */
 #if TMM__KERNELS && !defined(TMM__ONCE)
@@ -1845,7 +1845,7 @@ typedef struct tmm__narrow {
 } tmm__narrow;
 
 /* The instances: pass, name, groups of lines of P. */
-#define TMM__NARROW_LIST(_) TMM__IF_FLOAT(_(4, 3, 3) _(5, 4, 4))
+#define TMM__NARROW_LIST(_) TMM__IF_FLOAT(_(3, 3, 3) _(4, 4, 4))
 #endif
 /* src/tiledmm/kernels/tensor/sizes.h. Sizes of KERNEL TENSOR, and its instances. */
 #if TMM__KERNELS && !defined(TMM__ONCE)
@@ -3328,8 +3328,8 @@ static inline tmm_status tmm__blame_operand(const tmm__operands *o, tmm_status s
 /* An instance is a kernel with its tile, stages and the like as constants. Beside each kernel
    stands the list of its instances, a line each:
        #define TMM__SMALL_LIST(_)     the pass in which it is compiled, its name, its values
-           _(1, 16x16, 16, 16)
-           _(2, 16x32, 16, 32)
+           _(2, 16x16, 16, 16)
+           _(1, 16x32, 16, 32)
    For each type the file includes itself once a pass (type/instances.h). Pass P compiles each kernel
    with the values of line P, if its list has one. Launchers' tables are made from the same lines.
    Each instance costs every program some tenths of a second of compile time. */
@@ -3346,7 +3346,7 @@ static inline tmm_status tmm__blame_operand(const tmm__operands *o, tmm_status s
 #define TMM__VALUE_4(pass, name, a, b, c, ...) TMM__PASS == pass ? TMM__HEAD(__VA_ARGS__, 0):
 
 /* The name of this pass's instance: TMM__INSTANCE(gemm_small_, SMALL) is tmm_sgemm_small_16x32 in
-   pass 2 of float. Only where both numbers are the same does TMM__SAME_ put a second argument. */
+   pass 1 of float. Only where both numbers are the same does TMM__SAME_ put a second argument. */
 #define TMM__SAME_11(name) , name
 #define TMM__SAME_22(name) , name
 #define TMM__SAME_33(name) , name
@@ -3768,7 +3768,7 @@ static inline tmm_status tmm__blame_operand(const tmm__operands *o, tmm_status s
 #define tmm__xwrite_plan    TMM_FN(gemm__write_plan)
 
 /* The same of the instance that is compiled in this pass: tmm__gemm_small is tmm_sgemm_small_16x32 in
-   pass 2 of float. */
+   pass 1 of float. */
 #define tmm__fetch_quad          TMM__INSTANCE(fetch_quad_, REGISTER)
 #define tmm__gemm_float_mma      TMM__INSTANCE(gemm_float_mma_, MMA)
 #define tmm__gemm_float_thin     TMM__INSTANCE(gemm_float_thin_, THIN)
@@ -7297,7 +7297,7 @@ TMM_KERNEL void __launch_bounds__(32 * 32)
 /* The instances: the pass that compiles it (once/passes.h), and its tile, which is its name. TMM_TILE, if
    the caller defines it, is the only one. */
 #ifndef TMM__SHARED_LIST
-#define TMM__SHARED_LIST(_) TMM__IF_ALL_TILES(_(1, 8) _(2, 16)) _(3, 32)
+#define TMM__SHARED_LIST(_) TMM__IF_ALL_TILES(_(2, 8) _(3, 16)) _(1, 32)
 #endif
 
 #ifdef TMM__PASS
@@ -7410,7 +7410,7 @@ TMM_KERNEL void __launch_bounds__(TMM_TILE *TMM_TILE)
 /* src/tiledmm/kernels/simple/register.cuh. The kernel that teaches registers. */
 /* The instances: the pass that compiles it (once/passes.h), its tile, which is its name, and TMM_BLOCK. */
 #ifndef TMM__REGISTER_LIST
-#define TMM__REGISTER_LIST(_) TMM__IF_ALL_TILES(_(1, 64, 4)) _(2, 128, 8)
+#define TMM__REGISTER_LIST(_) TMM__IF_ALL_TILES(_(2, 64, 4)) _(1, 128, 8)
 #endif
 
 #ifdef TMM__PASS
@@ -16341,8 +16341,8 @@ TMM_KERNEL void __launch_bounds__(384, 1) tmm__gemm_float_wgmma(const tmm__float
    of 32 k, blocks to a multiprocessor. */
 #ifndef TMM__MMA_LIST
 #define TMM__MMA_LIST(_)   \
-    _(5, 128x128, 4, 3, 1) \
-    _(6, 64x64, 2, 4, 2)
+    _(3, 128x128, 4, 3, 1) \
+    _(4, 64x64, 2, 4, 2)
 #define TMM__MMA_PARTS  (TMM__MMA_LIST(TMM__VALUE_1) 0)
 #define TMM__MMA_STAGES (TMM__MMA_LIST(TMM__VALUE_2) 0)
 #define TMM__MMA_EDGE   (32 * TMM__MMA_PARTS)     /* rows and columns of a tile */
@@ -18747,28 +18747,51 @@ TMM__CHECK(TMM__INT8_MMA_LIST, 5)
 #undef TMM__CHECK
 #undef TMM__COUNT
 
+/* Has this type an instance in the pass? To go through the file takes g++ 10 ms, and 30 from the 14th time on:
+   then it has no numbers left for the columns of tokens. */
+#define TMM__OF(list) (list(TMM__IN_PASS) 0)
+#define TMM__HAS_INSTANCES                                                                     \
+    (TMM__OF(TMM__SHARED_LIST) || TMM__OF(TMM__REGISTER_LIST) ||                               \
+     (TMM__PIPELINES && TMM__OF(TMM__PIPELINED_LIST)) ||                                       \
+     (TMM__SMALLS && TMM__OF(TMM__SMALL_LIST)) ||                                              \
+     (TMM__FAST &&                                                                             \
+      (TMM__OF(TMM__SKINNY_LIST) || TMM__OF(TMM__OUTER_LIST) || TMM__OF(TMM__NARROW_LIST))) || \
+     (TMM__FAST && TMM__IS_DOUBLE && TMM__OF(TMM__TENSOR_LIST)) ||                             \
+     (TMM__HALF_TENSOR && (TMM__OF(TMM__HALF_LIST) || TMM__OF(TMM__HALF_WGMMA_LIST))) ||       \
+     (TMM__FLOAT_TENSOR && (TMM__OF(TMM__WGMMA_LIST) || TMM__OF(TMM__WGMMA_KERNEL_LIST) ||     \
+                            TMM__OF(TMM__MMA_LIST) || TMM__OF(TMM__THIN_LIST))) ||             \
+     (TMM__DOUBLE_TENSOR && TMM__OF(TMM__INT8_MMA_LIST)))
+
 #define TMM__PASS 1
 #include TMM_HEADER
 #undef TMM__PASS
 #define TMM__PASS 2
+#if TMM__HAS_INSTANCES
 #include TMM_HEADER
+#endif
 #undef TMM__PASS
 #define TMM__PASS 3
+#if TMM__HAS_INSTANCES
 #include TMM_HEADER
+#endif
 #undef TMM__PASS
-#if TMM__FAST
 #define TMM__PASS 4
+#if TMM__HAS_INSTANCES
 #include TMM_HEADER
+#endif
 #undef TMM__PASS
 #define TMM__PASS 5
+#if TMM__HAS_INSTANCES
 #include TMM_HEADER
-#undef TMM__PASS
 #endif
-#if TMM__FLOAT_TENSOR
+#undef TMM__PASS
 #define TMM__PASS 6
+#if TMM__HAS_INSTANCES
 #include TMM_HEADER
-#undef TMM__PASS
 #endif
+#undef TMM__PASS
+#undef TMM__HAS_INSTANCES
+#undef TMM__OF
 #endif
 /* src/tiledmm/launch/product.h. One product, as all launchers take it. */
 #if defined(TMM_NAME) && !defined(TMM__PASS) && TMM__HOST

@@ -406,7 +406,7 @@
 #define tmm__xwrite_plan    TMM_FN(gemm__write_plan)
 
 /* The same of the instance that is compiled in this pass: tmm__gemm_small is tmm_sgemm_small_16x32 in
-   pass 2 of float. */
+   pass 1 of float. */
 #define tmm__fetch_quad          TMM__INSTANCE(fetch_quad_, REGISTER)
 #define tmm__gemm_float_mma      TMM__INSTANCE(gemm_float_mma_, MMA)
 #define tmm__gemm_float_thin     TMM__INSTANCE(gemm_float_thin_, THIN)
