@@ -6,7 +6,7 @@
 #include "product.h"
 
 /* Even numbers of rounds, forth and back: of two contenders none is later than the other in the mean. */
-enum { ROUNDS = 16, ROUNDS_LONG = 8, LEAST_ROUNDS = 4, MOST_CONTENDERS = 256, DROP_AFTER = 2 };
+enum { ROUNDS = 16, ROUNDS_LONG = 8, LEAST_ROUNDS = 8, MOST_CONTENDERS = 256, DROP_AFTER = 2 };
 enum { LEAST_CALLS = 20, MOST_CALLS = 250 }; /* of a graph */
 #if defined(__CUCC__) && !defined(KNOWN_CLOCK)
 static const double SLICE = 0; /* microseconds: one call is enough where times mean nothing */
