@@ -11,8 +11,8 @@
 
    A row is one kernel of ours at one shape:
    - Inputs, checks and times are those of bench/shapes.cu (check.h, race.h): 16 slices of 3 ms of
-     each contender in turn, from 200 us a call on eight of 40 ms; the mean of their middle half, per
-     call on a stream.
+     each contender in turn, of 20 ms from 200 us a call on; the mean of their middle half, per call
+     on a stream.
      All contenders of a shape take turns. Below 100 us per call also the time in a CUDA graph.
    - With --phi P elements are (u - 0.5) exp(P z), u uniform in (0, 1) and z normal: the wider, the
      more a product of bytes needs. Then the bound (K + 2) u alone is asked, which cuBLAS keeps, too.

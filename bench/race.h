@@ -6,22 +6,21 @@
 #include "product.h"
 
 /* Even numbers of rounds, forth and back: of two contenders none is later than the other in the mean. */
-enum { ROUNDS = 16, ROUNDS_LONG = 8, MOST_CONTENDERS = 256, DROP_AFTER = 2 };
+enum { ROUNDS = 16, ROUNDS_LONG = 8, LEAST_ROUNDS = 8, MOST_CONTENDERS = 256, DROP_AFTER = 2 };
 enum { LEAST_CALLS = 20, MOST_CALLS = 250 }; /* of a graph */
 #if defined(__CUCC__) && !defined(KNOWN_CLOCK)
 static const double SLICE = 0; /* microseconds: one call is enough where times mean nothing */
 #else
 static const double SLICE = 3e3;
 #endif
-static const double SUSTAINED = 40e3;      /* microseconds of a slice, of calls from this on: */
-static const double SUSTAINED_FROM = 200;  /* clocks fall to what power allows after some 50 ms, */
-static const double SETTLED = 80e3;        /* so for so long a slice is not timed at first, */
-static const double LEAD = 2;              /* or for so many times what is timed of a short one */
-static const double GRAPH_BELOW = 50;      /* microseconds */
-static const double GRAPH_LENGTH = 1e3;    /* microseconds, by the time on a stream */
-static const double HOPELESS = 1.5;        /* times the fastest: not timed any further, unless */
-static const double HOST_BOUND = 20;       /* microseconds on a stream may be the host's */
-static const double FAR = 1.15;            /* times the fastest, in the same way as it */
+static const double SUSTAINED = 20e3;     /* microseconds of a slice, of calls from this on: */
+static const double SUSTAINED_FROM = 200; /* clocks fall to what power allows after some 50 ms, */
+static const double LEAD = 2;           /* so for so many times a slice they are not timed before */
+static const double GRAPH_BELOW = 50;   /* microseconds */
+static const double GRAPH_LENGTH = 1e3; /* microseconds, by the time on a stream */
+static const double HOPELESS = 1.5;     /* times the fastest: not timed any further, unless */
+static const double HOST_BOUND = 20;    /* microseconds on a stream may be the host's */
+static const double FAR = 1.15;         /* times the fastest, in the same way as it */
 static const double FAR_BEFORE_LOAD = 1.4; /* the same in slices too short for power to count */
 
 /* One of those that are timed. A bench knows it by `call`, and sets what that reads. */
@@ -121,7 +120,7 @@ static inline double look_over(const device_race *r, contender *c, int count)
     for (int n = 0; n < count; n++) {
         const int hopeless =
             r->drop && n > 0 && c[n].us > HOPELESS * fastest && c[n].us > HOST_BOUND;
-        if (c[n].us > 0 && !hopeless) c[n].rounds = c[n].us > SLICE ? ROUNDS_LONG : ROUNDS;
+        if (c[n].us > 0 && !hopeless) c[n].rounds = c[n].us > SUSTAINED ? ROUNDS_LONG : ROUNDS;
     }
     return fastest;
 }
@@ -178,6 +177,20 @@ static inline void take_turns(const device_race *r, contender *c, int count, dou
     }
 }
 
+/* So many rounds, of slices so short, that none is timed for more than r->most, but once. The slice. */
+static inline double limit_rounds(const device_race *r, contender *c, int count, double slice)
+{
+    if (r->most <= 0) return slice;
+    const int fit = (int)fmin(r->most / slice, ROUNDS) / 2 * 2;
+    const int rounds = fit < LEAST_ROUNDS ? LEAST_ROUNDS : fit;
+    for (int n = 0; n < count; n++) {
+        if (c[n].rounds > rounds) c[n].rounds = rounds;
+        if (c[n].rounds * c[n].us > r->most)
+            c[n].rounds = c[n].us < r->most ? (int)(r->most / c[n].us) : 1;
+    }
+    return fmin(slice, r->most / rounds);
+}
+
 /* Times the contenders in turn, slice by slice, and leaves the mean of each one's middle half in us.
    Where a call takes long enough for power to set the clock, slices are so long that it does. Returns
    whether they were in graphs. */
@@ -192,16 +205,10 @@ static inline int race(const device_race *r, contender *c, int count, race_way w
         if (c[n].rounds && c[n].us > FAR_BEFORE_LOAD * fastest &&
             time_calls(r, &c[n], 1) > FAR_BEFORE_LOAD * fastest)
             c[n].rounds = 0;
+    const double slice = limit_rounds(r, c, count, sustained ? SUSTAINED : SLICE);
     for (int n = 0; n < count && sustained; n++)
-        if (c[n].rounds) c[n].rounds = ROUNDS_LONG;
-    double slice = sustained ? SUSTAINED : SLICE;
-    if (r->most > 0) slice = fmin(slice, r->most / (sustained ? ROUNDS_LONG : ROUNDS));
-    for (int n = 0; n < count && r->most > 0; n++)
-        if (c[n].rounds * c[n].us > r->most)
-            c[n].rounds = c[n].us < r->most ? (int)(r->most / c[n].us) : 1;
-    for (int n = 0; n < count && sustained; n++)
-        if (c[n].rounds > 1) c[n].lead = (int)ceil(fmin(slice * LEAD, SETTLED) / c[n].us);
-    take_turns(r, c, count, slice, sustained ? SETTLED : SLICE);
+        if (c[n].rounds > 1) c[n].lead = (int)ceil(LEAD * slice / c[n].us);
+    take_turns(r, c, count, slice, sustained ? LEAD * SUSTAINED : SLICE);
     for (int n = 0; n < count; n++) {
         if (c[n].done) c[n].us = middle(c[n].times, c[n].done);
         if (way == IN_GRAPHS && !c[n].done) c[n].us = 0;
