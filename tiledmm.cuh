@@ -12045,12 +12045,17 @@ TMM_KERNEL void __launch_bounds__(tmm__half_threads, TMM__HALF_BLOCKS)
    at run time. Tiles of 192 rows store alpha A B by TMA alone: their threads have few registers. 192 x 224 has room
    for 256 columns in its stages, and registers for 224. */
 #ifndef TMM__HALF_WGMMA_LIST
+#ifdef __CUDACC_RDC__ /* nvcc -rdc=true: ptxas leaves out setmaxnreg, and 128 registers do not hold its sums */
+#define TMM__HALF_WGMMA_LARGEST(_)
+#else
+#define TMM__HALF_WGMMA_LARGEST(_) _(5, 192x224, 192, 256, 3, 224)
+#endif
 #define TMM__HALF_WGMMA_LIST(_)     \
     _(1, 128x256, 128, 256, 4, 224) \
     _(2, 128x128, 128, 128, 6, 128) \
     _(3, 128x192, 128, 192, 4, 160) \
     _(4, 192x192, 192, 192, 4, 192) \
-    _(5, 192x224, 192, 256, 3, 224)
+    TMM__HALF_WGMMA_LARGEST(_)
 #define TMM__HALF_WGMMA_ROWS   (TMM__HALF_WGMMA_LIST(TMM__VALUE_1) 0)
 #define TMM__HALF_WGMMA_COLS   (TMM__HALF_WGMMA_LIST(TMM__VALUE_2) 0)
 #define TMM__HALF_WGMMA_STAGES (TMM__HALF_WGMMA_LIST(TMM__VALUE_3) 0)
@@ -13465,13 +13470,17 @@ TMM__DEVICE void tmm__half_thin_next(const tmm__half_thin_job *job, tmm__half_th
     if (++here->stage == job->stages) here->stage = 0, here->parity ^= 1;
 }
 
-/* Of a slice, the part of its k that block `rank` of the cluster has. */
+/* Of a slice, the part of its k that block `rank` of the cluster has. By 32 bits: nvcc -rdc=true calls a
+   division of 64, and ptxas serializes wgmma in kernels that call. */
 TMM__DEVICE void tmm__half_thin_part(const tmm__half_thin_job *job, int slice,
                                      tmm__half_thin_place *here)
 {
-    const long long part = slice * job->parts + here->rank, parts = job->slices * job->parts;
-    here->first = (int)(job->steps * part / parts);
-    here->steps = (int)(job->steps * (part + 1) / parts) - here->first;
+    const unsigned part = (unsigned)(slice * job->parts + here->rank);
+    const unsigned parts = (unsigned)(job->slices * job->parts);
+    const unsigned each = (unsigned)job->steps / parts, rest = (unsigned)job->steps % parts;
+    const unsigned before = part * rest / parts;
+    here->first = (int)(part * each + before);
+    here->steps = (int)(each + (part + 1) * rest / parts - before);
 }
 
 /* The first lines of tile number `tile`: tiles of the same large lines are neighbours. */
@@ -13649,7 +13658,12 @@ TMM__DEVICE tmm__half_thin_lane tmm__half_thin_lane_of(const tmm__half_thin_plai
     of.last_from = from + (first + lane) * ld, of.next = turned ? 64 * ld : 128;
     /* Where all 64 k are there, and the last vector is not behind the operand. */
     const long long room = behind - (from + (rows - 1) * ld) - (chunks + 1) * 16;
-    of.whole = room < 0 ? 0 : (int)min(room / of.next + 1, left / 64);
+    of.whole = room < 0 ? 0 : (int)min(room / 128 + 1, left / 64);
+    if (turned) { /* lines at the end, whose vectors would be; see thin_part for the division */
+        const int beyond = (chunks + 1) * 16 - min(x->cols - col, 1024) * 2;
+        const int lines = beyond > 0 ? (beyond - 1) / (int)min(ld, 1024ll) + 1 : 0;
+        of.whole = max((int)left - lines, 0) / 64;
+    }
     if (turned && chunk * 8 > x->cols - col + 7) of.line = of.end;
     if (turned && chunks * 8 > x->cols - col + 7) of.last_line = -1;
     return of;

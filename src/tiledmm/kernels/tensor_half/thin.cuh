@@ -65,13 +65,17 @@ TMM__DEVICE void tmm__half_thin_next(const tmm__half_thin_job *job, tmm__half_th
     if (++here->stage == job->stages) here->stage = 0, here->parity ^= 1;
 }
 
-/* Of a slice, the part of its k that block `rank` of the cluster has. */
+/* Of a slice, the part of its k that block `rank` of the cluster has. By 32 bits: nvcc -rdc=true calls a
+   division of 64, and ptxas serializes wgmma in kernels that call. */
 TMM__DEVICE void tmm__half_thin_part(const tmm__half_thin_job *job, int slice,
                                      tmm__half_thin_place *here)
 {
-    const long long part = slice * job->parts + here->rank, parts = job->slices * job->parts;
-    here->first = (int)(job->steps * part / parts);
-    here->steps = (int)(job->steps * (part + 1) / parts) - here->first;
+    const unsigned part = (unsigned)(slice * job->parts + here->rank);
+    const unsigned parts = (unsigned)(job->slices * job->parts);
+    const unsigned each = (unsigned)job->steps / parts, rest = (unsigned)job->steps % parts;
+    const unsigned before = part * rest / parts;
+    here->first = (int)(part * each + before);
+    here->steps = (int)(each + (part + 1) * rest / parts - before);
 }
 
 /* The first lines of tile number `tile`: tiles of the same large lines are neighbours. */
@@ -249,7 +253,12 @@ TMM__DEVICE tmm__half_thin_lane tmm__half_thin_lane_of(const tmm__half_thin_plai
     of.last_from = from + (first + lane) * ld, of.next = turned ? 64 * ld : 128;
     /* Where all 64 k are there, and the last vector is not behind the operand. */
     const long long room = behind - (from + (rows - 1) * ld) - (chunks + 1) * 16;
-    of.whole = room < 0 ? 0 : (int)min(room / of.next + 1, left / 64);
+    of.whole = room < 0 ? 0 : (int)min(room / 128 + 1, left / 64);
+    if (turned) { /* lines at the end, whose vectors would be; see thin_part for the division */
+        const int beyond = (chunks + 1) * 16 - min(x->cols - col, 1024) * 2;
+        const int lines = beyond > 0 ? (beyond - 1) / (int)min(ld, 1024ll) + 1 : 0;
+        of.whole = max((int)left - lines, 0) / 64;
+    }
     if (turned && chunk * 8 > x->cols - col + 7) of.line = of.end;
     if (turned && chunks * 8 > x->cols - col + 7) of.last_line = -1;
     return of;
