@@ -12036,12 +12036,17 @@ TMM_KERNEL void __launch_bounds__(tmm__half_threads, TMM__HALF_BLOCKS)
    at run time. Tiles of 192 rows store alpha A B by TMA alone: their threads have few registers. 192 x 224 has room
    for 256 columns in its stages, and registers for 224. */
 #ifndef TMM__HALF_WGMMA_LIST
+#ifdef __CUDACC_RDC__ /* nvcc -rdc=true: ptxas leaves out setmaxnreg, and 128 registers do not hold its sums */
+#define TMM__HALF_WGMMA_LARGEST(_)
+#else
+#define TMM__HALF_WGMMA_LARGEST(_) _(5, 192x224, 192, 256, 3, 224)
+#endif
 #define TMM__HALF_WGMMA_LIST(_)     \
     _(1, 128x256, 128, 256, 4, 224) \
     _(2, 128x128, 128, 128, 6, 128) \
     _(3, 128x192, 128, 192, 4, 160) \
     _(4, 192x192, 192, 192, 4, 192) \
-    _(5, 192x224, 192, 256, 3, 224)
+    TMM__HALF_WGMMA_LARGEST(_)
 #define TMM__HALF_WGMMA_ROWS   (TMM__HALF_WGMMA_LIST(TMM__VALUE_1) 0)
 #define TMM__HALF_WGMMA_COLS   (TMM__HALF_WGMMA_LIST(TMM__VALUE_2) 0)
 #define TMM__HALF_WGMMA_STAGES (TMM__HALF_WGMMA_LIST(TMM__VALUE_3) 0)
