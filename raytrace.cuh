@@ -130,8 +130,8 @@
                                        each can be cut out and used below INTERSECTION
      CULLING, KERNEL TILE, BINNING, INSTANCES
      TREE: TYPES AND DECLARATIONS, NODES, WALKS, BUILD, CLUSTERS, BUNDLES, SORT, KERNELS TREE,
-     BUILDING TREES, QUERIES; TRACE: TYPES, RANDOM VECTORS, PATHS, KINDS OF MEMORY, VIEW, LAUNCHERS, PICTURES, CPU REFERENCE;
-     KERNEL TRACE
+     BUILDING TREES, QUERIES; TRACE: TYPES, RANDOM VECTORS, PATHS, KINDS OF MEMORY, VIEW, LAUNCHERS,
+     PICTURES, CPU REFERENCE; KERNEL TRACE
      STATUS, CHECKS, SCRATCH, LAUNCHERS, RENDERING, HOST LAYER, CPU REFERENCE, SCENES, PICTURES,
      HISTORY */
 /* src/raytrace/config.h. What is compiled: kernels, host code, declarations; their qualifiers. */
@@ -5701,7 +5701,8 @@ static inline rayt_status rayt__open(rayt__file *file, const char *path, const u
     rayt_status status = rayt__check_size("width", width);
     if (status == RAYT_OK) status = rayt__check_size("height", height);
     if (status != RAYT_OK) return status;
-    if (path == NULL) return rayt__fail(RAYT_ERROR_ARGUMENT, "path is NULL");
+    if (path == NULL || *path == '\0')
+        return rayt__fail(RAYT_ERROR_ARGUMENT, "path is %s", path == NULL ? "NULL" : "empty");
     if (width == 0 || height == 0)
         return rayt__fail(RAYT_ERROR_ARGUMENT,
                           "the image has no pixels (%d x %d): no file can "

@@ -90,7 +90,8 @@
                         be fast. For K below 16 as TMM_AUTO. Takes up to a quarter of the
                         device's memory; where it gets none, as TMM_PIPELINED
      TMM_SMALL          for a small C, or many: tiles of 16 x 16 to 32 x 64, each by 1 to 8 warps
-                        that share out k; double to 32 x 32, on tensor cores from sm_80 on
+                        that share out k; double to 32 x 32, on tensor cores from sm_80 on; of 16
+                        bits as TMM_PIPELINED
      TMM_SKINNY         for M or N of 16 at most, else TMM_ERROR_UNSUPPORTED: float, reads the
                         large operand once, at the speed of memory; of other types as TMM_DIRECT
      TMM_OUTER          for a short K, where writing C is most of the work: each thread adds up outer
@@ -133,6 +134,7 @@
      TMM_HEADER          the name of this file in quotes, if you give it another: it includes itself
      TMM_NO_DOUBLE, TMM_NO_INT   no tmm_d..., no tmm_i... functions: half of the compile time,
                          if all you multiply is float
+     TMM_NO_FLOAT_C      no tmm_hs..., no tmm_bs...: half of what the types of 16 bits take to compile
      TMM_NO_READY_MADE   no ready-made versions: only those you make yourself (below)
      TMM_SIMPLE          leaves out the kernels after TMM_REGISTER, and most of the compile time
      TMM_NO_HOST         leaves out tmm_?gemm_host and _multi
@@ -383,6 +385,8 @@
 
 /* Is KERNEL PIPELINED made for this type? Double and 16 bits have KERNEL TENSOR in its place. */
 #define TMM__PIPELINES (TMM__FAST && !TMM__IS_DOUBLE && TMM__HALF_TENSOR == 0)
+/* And KERNEL SMALL? Of 16 bits KERNEL TINY HALF does what it did. */
+#define TMM__SMALLS (TMM__FAST && TMM__HALF_TENSOR == 0)
 
 #define TMM__WORD_INT_int , 1
 /* sum += a b. For int by an instruction that the compiler does not look into: else it would
@@ -455,6 +459,9 @@
 #ifdef TMM_NO_INT
 #define TMM__HAS_NO_INT
 #endif
+#ifdef TMM_NO_FLOAT_C
+#define TMM__HAS_NO_FLOAT_C
+#endif
 #elif !defined(TMM__PASS) && !defined(TMM__MAKING_READY)
 #if defined(TMM_IMPLEMENTATION) && !defined(TMM__HAS_IMPLEMENTATION)
 #error "tiledmm.cuh: TMM_IMPLEMENTATION must be defined before the first #include of this file"
@@ -494,6 +501,9 @@
 #endif
 #if defined(TMM_NO_INT) && !defined(TMM__HAS_NO_INT)
 #error "tiledmm.cuh: TMM_NO_INT must be defined before the first #include of this file"
+#endif
+#if defined(TMM_NO_FLOAT_C) && !defined(TMM__HAS_NO_FLOAT_C)
+#error "tiledmm.cuh: TMM_NO_FLOAT_C must be defined before the first #include of this file"
 #endif
 #if (defined(TMM_TILE) || defined(TMM_SUM) || defined(TMM_SCALAR) || defined(TMM_OUT) || \
      defined(TMM_EPILOGUE)) &&                                                           \
@@ -796,7 +806,7 @@ TMM__WORDS(TMM__PUSH)
            TMM__IF_PIPELINED(tmm__xcheck_reach, tmm__xfast_competes, tmm__xpipelined_plan,       \
                              tmm__xdivided))                                                     \
     KERNEL(TMM_SMALL, "small", 16,                                                               \
-           TMM__IF_FAST(tmm__xcheck_k, tmm__xfast_competes, tmm__xsmall_plan, tmm__xsmall))      \
+           TMM__IF_SMALL(tmm__xcheck_k, tmm__xfast_competes, tmm__xsmall_plan, tmm__xsmall))     \
     KERNEL(TMM_SKINNY, "skinny", 16,                                                             \
            TMM__IF_FLOAT_FAST(tmm__xskinny_takes, tmm__xskinny_competes, tmm__xskinny_plan,      \
                               tmm__xskinny))                                                     \
@@ -1748,8 +1758,8 @@ enum { TMM__SMALL_WARPS_LOG2 = 3, TMM__SMALL_WARPS = 1 << TMM__SMALL_WARPS_LOG2 
 /* The instances: pass, name, rows and columns of the tile. Each computes every shape; what a type
    loses without one is in bench/notes/small.md. */
 #define TMM__SMALL_LIST(_)                \
-    TMM__IF_FLOATING(_(1, 16x16, 16, 16)) \
-    _(2, 16x32, 16, 32)                   \
+    TMM__IF_FLOATING(_(2, 16x16, 16, 16)) \
+    _(1, 16x32, 16, 32)                   \
     TMM__IF_FLOATING(_(3, 32x32, 32, 32)) \
     TMM__IF_FLOAT(_(4, 32x64, 32, 64))
 #define TMM__SMALL_ROWS (TMM__SMALL_LIST(TMM__VALUE_1) 0)
@@ -1773,7 +1783,7 @@ enum {
 /* The instances: pass, name, whether L is contiguous along k, and the width. bench/notes/skinny.md
    says what a width of 1 would gain. */
 #define TMM__SKINNY_LIST(_) \
-    TMM__IF_FLOAT(_(2, k_4, 1, 4) _(3, k_16, 1, 16) _(4, lines_4, 0, 4) _(5, lines_16, 0, 16))
+    TMM__IF_FLOAT(_(1, k_4, 1, 4) _(2, k_16, 1, 16) _(3, lines_4, 0, 4) _(4, lines_16, 0, 16))
 #endif
 /* src/tiledmm/kernels/outer/sizes.h. Sizes of KERNEL OUTER, and its instances. */
 #if TMM__KERNELS && !defined(TMM__ONCE)
@@ -1835,7 +1845,7 @@ typedef struct tmm__narrow {
 } tmm__narrow;
 
 /* The instances: pass, name, groups of lines of P. */
-#define TMM__NARROW_LIST(_) TMM__IF_FLOAT(_(4, 3, 3) _(5, 4, 4))
+#define TMM__NARROW_LIST(_) TMM__IF_FLOAT(_(3, 3, 3) _(4, 4, 4))
 #endif
 /* src/tiledmm/kernels/tensor/sizes.h. Sizes of KERNEL TENSOR, and its instances. */
 #if TMM__KERNELS && !defined(TMM__ONCE)
@@ -2205,19 +2215,18 @@ typedef struct tmm__costs { /* in clocks, if nothing else is said */
         double add_more; /* more where a block has stored one before */
         double power;    /* as for TENSOR of double, where tensor cores are the limit */
     } thin;
-    /* KERNEL TENSOR HALF by mma.sync; by wgmma: once, 64 k, a tile, one of partial sums, `odd` of a tile;
-       part of 64 k that few blocks save. half_parts: parts of k that a cluster adds, once, and a sum that is sent; a
-       launch behind KERNEL ALIGN, more than alone. */
-    tmm__block_costs half[TMM__TUNED_HALF];
+    tmm__block_costs half[TMM__TUNED_HALF]; /* KERNEL TENSOR HALF by mma.sync */
+    /* By wgmma: once, 64 k, a tile, a tile of partial sums, `odd` of a tile; part of 64 k that few blocks save. */
     double half_wgmma[TMM__TUNED_HALF][6];
-    double half_parts[3];
+    double half_parts[3]; /* clusters with parts of k: once, a sum; a launch behind KERNEL ALIGN */
     /* KERNEL THIN HALF, in nanoseconds, and what all of 16 bits have: kernels/tensor_half/costs.h. */
     struct {
         double tile[3], step[4], latency[2], cluster[2], memory[2], asked[3], l2[2];
         double align[3], sum[2], host, apart[3], late, words[2], direct;
     } half_thin;
-    /* KERNEL TINY HALF: once, 32 k, and more for an operand by 2 bytes; a tile; 16 k of an operand by 8, 4 and 2
-       bytes, and more of these as far as they exist; 4 rows of C by elements, or as many lanes; times that memory takes. */
+    /* KERNEL TINY HALF: once (first), 32 k (deep), and more for an operand by 2 bytes (late); a tile; 16 k of an operand
+       by 8, 4 and 2 bytes, [3]: more of these as far as they exist; 4 rows of C by elements, or as many lanes; times
+       that memory takes. */
     struct {
         double first, deep, late, tile, load[4], rows, memory;
     } half_tiny;
@@ -2586,8 +2595,8 @@ typedef struct tmm__kernel_facts {
     int has_carveout;   /* tmm__prefer_l1 has been asked for */
     int has_attributes, ptx_version, static_shared; /* cudaFuncAttributes */
     int has_clusters;
-    int clusters[TMM__MOST_CLUSTER +
-                 1]; /* how many clusters of n blocks fit on the device at once */
+    /* How many clusters of n blocks fit on the device at once. */
+    int clusters[TMM__MOST_CLUSTER + 1];
 } tmm__kernel_facts;
 
 /* What is known of a device. A thread keeps those of TMM__KNOWN devices, device n at place n %
@@ -2919,6 +2928,16 @@ static inline unsigned long long tmm__ticket(void)
 #endif
 /* src/tiledmm/once/costs.h. COSTS: how long a launch should take. */
 #if TMM__HOST && !defined(TMM__ONCE)
+/* A kernel's plan predicts its time, and TMM_AUTO takes the plan of the least: type/choose.h. Of most kernels
+   (tmm__launch_time), for B blocks on P multiprocessors, which are at work in r = ceil(B / P) rounds:
+
+       clocks  = first + (r - 1) more + k (clocks of a k, of the blocks that share a multiprocessor) + r odd
+                 but no fewer than L2 takes for what all blocks copy
+       memory  = (bytes of A and B + `write` x bytes of C) / rate of memory, or of L2 if it holds them
+       time    = launch + the longer of clocks / frequency and memory + `exposed` x the shorter
+
+   The numbers of a kernel are in tmm__measured, those of a device in tmm__gpus (tuning.h). */
+
 /* What a launch has to do. */
 typedef struct tmm__load {
     tmm__family family;
@@ -3065,8 +3084,9 @@ static inline tmm_status tmm__check_matrix(const char *name, const char *ld_name
     if (ld < 1)
         return tmm__fail(TMM_ERROR_ARGUMENT, "%s is %lld, but must be 1 at least", ld_name, ld);
     if (ld < cols)
-        return tmm__fail(TMM_ERROR_ARGUMENT, "%s is %lld, but a row of %s has %lld elements",
-                         ld_name, ld, name, cols);
+        return tmm__fail(TMM_ERROR_ARGUMENT,
+                         "%s is %lld, but a row of %s has %lld elements as it is stored", ld_name,
+                         ld, name, cols);
     if (rows > 0 && ld > (TMM__MOST_BYTES / (long long)element - cols) / rows)
         return tmm__fail(TMM_ERROR_ARGUMENT, "%s (%lld rows, %s %lld) exceeds 64-bit addresses",
                          name, rows, ld_name, ld);
@@ -3095,6 +3115,14 @@ typedef struct tmm__operands {
     size_t element_C;
     int reads_AB; /* 0 where alpha is 0 */
 } tmm__operands;
+
+/* Their parameters, and those of a batch: type/api.h declares them one by one. */
+#define TMM__GEMM_PARAMETERS                                                                 \
+    tmm_op opA, tmm_op opB, long long M, long long N, long long K, TMM_SCALAR alpha,         \
+        const TMM_TYPE *A, long long lda, const TMM_TYPE *B, long long ldb, TMM_SCALAR beta, \
+        TMM_OUT *C, long long ldc
+#define TMM__BATCH_PARAMETERS \
+    long long strideA, long long strideB, long long strideC, long long batch
 
 /* What all forms of GEMM ask of shapes, and of pointers that are read or written. */
 static inline tmm_status tmm__check_sizes(const tmm__operands *o)
@@ -3300,8 +3328,8 @@ static inline tmm_status tmm__blame_operand(const tmm__operands *o, tmm_status s
 /* An instance is a kernel with its tile, stages and the like as constants. Beside each kernel
    stands the list of its instances, a line each:
        #define TMM__SMALL_LIST(_)     the pass in which it is compiled, its name, its values
-           _(1, 16x16, 16, 16)
-           _(2, 16x32, 16, 32)
+           _(2, 16x16, 16, 16)
+           _(1, 16x32, 16, 32)
    For each type the file includes itself once a pass (type/instances.h). Pass P compiles each kernel
    with the values of line P, if its list has one. Launchers' tables are made from the same lines.
    Each instance costs every program some tenths of a second of compile time. */
@@ -3318,7 +3346,7 @@ static inline tmm_status tmm__blame_operand(const tmm__operands *o, tmm_status s
 #define TMM__VALUE_4(pass, name, a, b, c, ...) TMM__PASS == pass ? TMM__HEAD(__VA_ARGS__, 0):
 
 /* The name of this pass's instance: TMM__INSTANCE(gemm_small_, SMALL) is tmm_sgemm_small_16x32 in
-   pass 2 of float. Only where both numbers are the same does TMM__SAME_ put a second argument. */
+   pass 1 of float. Only where both numbers are the same does TMM__SAME_ put a second argument. */
 #define TMM__SAME_11(name) , name
 #define TMM__SAME_22(name) , name
 #define TMM__SAME_33(name) , name
@@ -3545,6 +3573,7 @@ static inline tmm_status tmm__blame_operand(const tmm__operands *o, tmm_status s
 #define tmm__xint8_run        TMM_FN(gemm__int8_run)
 #define tmm__xint8_takes      TMM_FN(gemm__int8_takes)
 
+#define tmm__xjob           TMM_FN(gemm__job)
 #define tmm__xkernel        TMM_FN(gemm__kernel)
 #define tmm__xknown_plan    TMM_FN(gemm__known_plan)
 #define tmm__xlast          TMM_FN(last)
@@ -3708,24 +3737,23 @@ static inline tmm_status tmm__blame_operand(const tmm__operands *o, tmm_status s
 #define tmm__xtensor_tiles      TMM_FN(gemm__tensor_tiles)
 #define tmm__xtensor_within     TMM_FN(gemm__tensor_within)
 
-#define tmm__xthin          TMM_FN(gemm__thin)
-#define tmm__xthin_bytes    TMM_FN(gemm__thin_bytes)
-#define tmm__xthin_cols     TMM_FN(gemm__thin_cols)
-#define tmm__xthin_fits     TMM_FN(gemm__thin_fits)
-#define tmm__xthin_job      TMM_FN(gemm__thin_job)
-#define tmm__xthin_kernel   TMM_FN(gemm__thin_kernel)
-#define tmm__xthin_launch   TMM_FN(gemm__thin_launch)
-#define tmm__xthin_plan     TMM_FN(gemm__thin_plan)
-#define tmm__xthin_products TMM_FN(gemm__thin_products)
-#define tmm__xthin_time     TMM_FN(gemm__thin_time)
-#define tmm__xthin_tiles    TMM_FN(gemm__thin_tiles)
-#define tmm__xthin_width    TMM_FN(gemm__thin_width)
-#define tmm__xtiles         TMM_FN(gemm__tiles)
-#define tmm__xtiles_plan    TMM_FN(gemm__tiles_plan)
-#define tmm__xvalue         TMM_FN(value)
-#define tmm__xvector        TMM_FN(vector)
-#define tmm__xvector_outs   TMM_FN(vector_outs)
-#define tmm__xvector_sums   TMM_FN(vector_sums)
+#define tmm__xthin           TMM_FN(gemm__thin)
+#define tmm__xthin_fits      TMM_FN(gemm__thin_fits)
+#define tmm__xthin_job       TMM_FN(gemm__thin_job)
+#define tmm__xthin__instance TMM_FN(gemm__thin__instance)
+#define tmm__xthin_instance  TMM_FN(gemm__thin_instance)
+#define tmm__xthin_launch    TMM_FN(gemm__thin_launch)
+#define tmm__xthin_plan      TMM_FN(gemm__thin_plan)
+#define tmm__xthin_products  TMM_FN(gemm__thin_products)
+#define tmm__xthin_time      TMM_FN(gemm__thin_time)
+#define tmm__xthin_tiles     TMM_FN(gemm__thin_tiles)
+#define tmm__xthin_width     TMM_FN(gemm__thin_width)
+#define tmm__xtiles          TMM_FN(gemm__tiles)
+#define tmm__xtiles_plan     TMM_FN(gemm__tiles_plan)
+#define tmm__xvalue          TMM_FN(value)
+#define tmm__xvector         TMM_FN(vector)
+#define tmm__xvector_outs    TMM_FN(vector_outs)
+#define tmm__xvector_sums    TMM_FN(vector_sums)
 
 #define tmm__xwgmma_cols_       TMM_FN(wgmma_cols_)
 #define tmm__xwgmma_copy_       TMM_FN(wgmma_copy_)
@@ -3742,7 +3770,7 @@ static inline tmm_status tmm__blame_operand(const tmm__operands *o, tmm_status s
 #define tmm__xwrite_plan    TMM_FN(gemm__write_plan)
 
 /* The same of the instance that is compiled in this pass: tmm__gemm_small is tmm_sgemm_small_16x32 in
-   pass 2 of float. */
+   pass 1 of float. */
 #define tmm__fetch_quad          TMM__INSTANCE(fetch_quad_, REGISTER)
 #define tmm__gemm_float_mma      TMM__INSTANCE(gemm_float_mma_, MMA)
 #define tmm__gemm_float_thin     TMM__INSTANCE(gemm_float_thin_, THIN)
@@ -6474,7 +6502,8 @@ static inline tmm_status tmm__multi_access(const tmm__multi *m, int n)
     for (int i = 0; i < m->count && m->gathers && status == TMM_OK; i++) {
         int accessible = 0, from = m->parts[i].device;
         if (from == to) continue;
-        status = tmm__device_error(to, cudaDeviceCanAccessPeer(&accessible, to, from),
+        /* `to` is a device, or cudaSetDevice had failed: an error is of `from`. */
+        status = tmm__device_error(from, cudaDeviceCanAccessPeer(&accessible, to, from),
                                    "cudaDeviceCanAccessPeer");
         if (status == TMM_OK && accessible)
             (void)tmm__succeeded(cudaDeviceEnablePeerAccess(from, 0));
@@ -6618,7 +6647,8 @@ static inline tmm_status tmm__check_error(tmm_type type, long long M, long long 
     if (N < 0) return tmm__fail(TMM_ERROR_ARGUMENT, "N is negative: %lld", N);
     if (error == NULL) return tmm__fail(TMM_ERROR_ARGUMENT, "error is NULL");
     status = tmm__check_matrix("X", "ldx", X, M, N, ldx, tmm__element_size(type));
-    if (status == TMM_OK) status = tmm__check_matrix("R", "ldr", R, M, N, ldr, sizeof(double));
+    if (status == TMM_OK)
+        status = tmm__check_matrix("the reference R", "ldr", R, M, N, ldr, sizeof(double));
     return status;
 }
 
@@ -6702,20 +6732,9 @@ TMM_API tmm_status tmm_freivalds(tmm_type type, long long M, long long N, long l
 {
     tmm_status status = tmm__check_type(type);
     if (status != TMM_OK) return status;
-    const tmm__operands operands = {TMM_OP_N,
-                                    TMM_OP_N,
-                                    M,
-                                    N,
-                                    K,
-                                    A,
-                                    lda,
-                                    B,
-                                    ldb,
-                                    C,
-                                    ldc,
-                                    tmm__element_size(type),
-                                    tmm__element_size(tmm__type_of_C(type)),
-                                    1};
+    const size_t size = tmm__element_size(type), size_C = tmm__element_size(tmm__type_of_C(type));
+    const tmm__operands operands = {TMM_OP_N, TMM_OP_N, M, N,   K,    A,      lda,
+                                    B,        ldb,      C, ldc, size, size_C, 1};
     status = tmm__check_sizes(&operands); /* C is only read */
     if (status != TMM_OK) return status;
     if (trials < 1) return tmm__fail(TMM_ERROR_ARGUMENT, "trials is %d, not positive", trials);
@@ -6827,6 +6846,11 @@ TMM_API tmm_status tmm_freivalds(tmm_type type, long long M, long long N, long l
 #define TMM__IF_PIPELINED(...) __VA_ARGS__
 #else
 #define TMM__IF_PIPELINED(...) TMM__LEFT_OUT
+#endif
+#if TMM__SMALLS
+#define TMM__IF_SMALL(...) __VA_ARGS__
+#else
+#define TMM__IF_SMALL(...) TMM__LEFT_OUT
 #endif
 #if TMM__FLOAT_TENSOR || TMM__IS_DOUBLE || TMM__HALF_TENSOR
 #define TMM__IF_TENSOR(...) __VA_ARGS__
@@ -7083,6 +7107,7 @@ TMM_API tmm_status tmm__xgemm_openmp(tmm_op opA, tmm_op opB, long long M, long l
 #define TMM__OF_PRODUCT(alpha, product)      tmm__xof_product((alpha).factor, &(alpha).after, product)
 #define TMM__OF_JOB(alpha, job, product)     tmm__xof_product(alpha, &(job).after, product)
 #define TMM__LAST(alpha, sum, old, row, col) tmm__xlast(alpha, sum, old, row, col)
+#define TMM__FINISH(alpha, ...)              tmm__xfinish(&(alpha).after, __VA_ARGS__)
 /* Is x, a TMM_SUM, below 0? Unsigned sums, as those of int, are taken as signed ones where C is. */
 #define TMM__NEGATIVE(x)                                                                   \
     ((TMM_SUM)(-1) > (TMM_SUM)1                                                            \
@@ -7096,6 +7121,7 @@ TMM_API tmm_status tmm__xgemm_openmp(tmm_op opA, tmm_op opB, long long M, long l
 #define TMM__OF_PRODUCT(alpha, product)      (alpha)
 #define TMM__OF_JOB(alpha, job, product)     (alpha)
 #define TMM__LAST(alpha, sum, old, row, col) (TMM__MUL((TMM_SUM)(alpha), sum) + (old))
+#define TMM__FINISH(alpha, ...)              ((void)0)
 #endif
 #endif
 
@@ -7275,7 +7301,7 @@ TMM_KERNEL void __launch_bounds__(32 * 32)
 /* The instances: the pass that compiles it (once/passes.h), and its tile, which is its name. TMM_TILE, if
    the caller defines it, is the only one. */
 #ifndef TMM__SHARED_LIST
-#define TMM__SHARED_LIST(_) TMM__IF_ALL_TILES(_(1, 8) _(2, 16)) _(3, 32)
+#define TMM__SHARED_LIST(_) TMM__IF_ALL_TILES(_(2, 8) _(3, 16)) _(1, 32)
 #endif
 
 #ifdef TMM__PASS
@@ -7388,7 +7414,7 @@ TMM_KERNEL void __launch_bounds__(TMM_TILE *TMM_TILE)
 /* src/tiledmm/kernels/simple/register.cuh. The kernel that teaches registers. */
 /* The instances: the pass that compiles it (once/passes.h), its tile, which is its name, and TMM_BLOCK. */
 #ifndef TMM__REGISTER_LIST
-#define TMM__REGISTER_LIST(_) TMM__IF_ALL_TILES(_(1, 64, 4)) _(2, 128, 8)
+#define TMM__REGISTER_LIST(_) TMM__IF_ALL_TILES(_(2, 64, 4)) _(1, 128, 8)
 #endif
 
 #ifdef TMM__PASS
@@ -7772,13 +7798,9 @@ TMM__DEVICE TMM_OUT tmm__xrounded(TMM_SUM finished, bool enabled, long long row,
 TMM__DEVICE TMM_OUT tmm__xvalue(TMM_SUM sum, TMM__ALPHA alpha, TMM_SUM old, bool enabled,
                                 long long row, long long col)
 {
-#ifdef TMM_WITH_EPILOGUE
-    TMM_SUM finished = TMM__MUL((TMM_SUM)alpha.factor, sum) + old;
-    tmm__xfinish(&alpha.after, &finished, 1, enabled, row, col);
-    return tmm__xrounded(finished, enabled, row, col);
-#else
-    return tmm__xrounded(TMM__MUL((TMM_SUM)alpha, sum) + old, enabled, row, col);
-#endif
+    TMM_SUM x = TMM__MUL((TMM_SUM)TMM__FACTOR(alpha), sum) + old;
+    TMM__FINISH(alpha, &x, 1, enabled, row, col);
+    return tmm__xrounded(x, enabled, row, col);
 }
 
 /* Stores alpha sum + beta C to `count` neighbours of row `row` of C, from column `col` on: those that
@@ -7794,26 +7816,17 @@ TMM__DEVICE void tmm__xstore_masked(TMM_OUT *C, long long row, long long col, co
     TMM_OUT elements[4] = {0, 0, 0, 0};
 #pragma unroll
     for (int j = 0; j < count; j++) tmm__xload_if(&elements[j], C + j, read >> j & 1);
-#ifdef TMM_WITH_EPILOGUE
-    TMM_SUM finished[4];
+    TMM_SUM x[4];
 #pragma unroll
     for (int j = 0; j < count; j++)
-        finished[j] =
-            TMM__MUL((TMM_SUM)alpha.factor, sum[j]) + TMM__MUL(factor, (TMM_SUM)elements[j]);
-    tmm__xfinish(&alpha.after, finished, count, mask, row, col);
+        x[j] =
+            TMM__MUL((TMM_SUM)TMM__FACTOR(alpha), sum[j]) + TMM__MUL(factor, (TMM_SUM)elements[j]);
+    TMM__FINISH(alpha, x, count, mask, row, col);
 #pragma unroll
     for (int j = 0; j < count; j++) {
         bool enabled = mask >> j & 1;
-        tmm__xstore_if(C + j, tmm__xrounded(finished[j], enabled, row, col + j), enabled);
+        tmm__xstore_if(C + j, tmm__xrounded(x[j], enabled, row, col + j), enabled);
     }
-#else
-#pragma unroll
-    for (int j = 0; j < count; j++) {
-        TMM_SUM old = TMM__MUL(factor, (TMM_SUM)elements[j]);
-        bool enabled = mask >> j & 1;
-        tmm__xstore_if(C + j, tmm__xvalue(sum[j], alpha, old, enabled, row, col + j), enabled);
-    }
-#endif
 }
 
 /* Stores alpha sum + beta C as two vectors of row `row` of C, from columns `col` and col + 32 on.
@@ -7831,27 +7844,17 @@ TMM__DEVICE void tmm__xstore_row(TMM_OUT *C, long long row, long long col, bool 
 #pragma unroll
     for (int j = 0; j < 8; j++)
         tmm__xload_if(&elements[j / 4].v[j % 4], C + j / 4 * 32 + j % 4, read >> j & 1);
-#ifdef TMM_WITH_EPILOGUE
-    TMM_SUM finished[8];
+    TMM_SUM x[8];
 #pragma unroll
     for (int j = 0; j < 8; j++)
-        finished[j] = TMM__MUL((TMM_SUM)alpha.factor, sum[j]) +
-                      TMM__MUL(factor, (TMM_SUM)elements[j / 4].v[j % 4]);
+        x[j] = TMM__MUL((TMM_SUM)TMM__FACTOR(alpha), sum[j]) +
+               TMM__MUL(factor, (TMM_SUM)elements[j / 4].v[j % 4]);
 #pragma unroll
-    for (int h = 0; h < 2; h++)
-        tmm__xfinish(&alpha.after, finished + 4 * h, 4, mask >> 4 * h, row, col + 32 * h);
+    for (int h = 0; h < 2; h++) TMM__FINISH(alpha, x + 4 * h, 4, mask >> 4 * h, row, col + 32 * h);
 #pragma unroll
     for (int j = 0; j < 8; j++)
         elements[j / 4].v[j % 4] =
-            tmm__xrounded(finished[j], mask >> j & 1, row, col + j / 4 * 32 + j % 4);
-#else
-#pragma unroll
-    for (int j = 0; j < 8; j++) {
-        TMM_OUT *element = &elements[j / 4].v[j % 4];
-        TMM_SUM old = TMM__MUL(factor, (TMM_SUM)*element);
-        *element = tmm__xvalue(sum[j], alpha, old, mask >> j & 1, row, col + j / 4 * 32 + j % 4);
-    }
-#endif
+            tmm__xrounded(x[j], mask >> j & 1, row, col + j / 4 * 32 + j % 4);
     if (vector) {
         if (mask & 1) *(tmm__xouts4 *)C = elements[0];
         if (mask & 16) *(tmm__xouts4 *)(C + 32) = elements[1];
@@ -9143,7 +9146,7 @@ TMM_KERNEL void __launch_bounds__(256)
 #endif
 /* src/tiledmm/kernels/small/kernel.cuh. The kernel for a small C. */
 #ifdef TMM__PASS
-#if TMM__FAST && (TMM__SMALL_LIST(TMM__IN_PASS) 0)
+#if TMM__SMALLS && (TMM__SMALL_LIST(TMM__IN_PASS) 0)
 /* ============================== KERNEL SMALL ================================================== */
 /* For a small C, which has few tiles: each must be done fast. A block has ROWS x COLS elements of C
    (TMM__SMALL_ROWS, TMM__SMALL_COLS) and a team of 1 to 8 warps. These divide k (sliced-K): of 8,
@@ -11899,7 +11902,7 @@ TMM__DEVICE void tmm__half_store_any(tmm__half_warp *w, unsigned char *memory, T
    A stage has chunks of 8 elements, 16 bytes. An operand that is contiguous along k lies as
    [line][4 chunks], chunk c of line r at c ^ (r / 2 % 4); any other as [k][lines / 8 chunks], chunk c
    of row k at c ^ (k % 8). So ldmatrix, which reads 8 rows of 16 bytes, finds them in different
-   banks, and turns the second kind around. Copies of 16 bytes do so, too.
+   banks, and transposes the second kind. Copies of 16 bytes store to different banks, too.
 
    Fragments for 16 k, a or b, are loaded while the ones before are multiplied, also across stages:
        copies               | s3          | s4          | s5     to the place of s0, s1, s2
@@ -11910,7 +11913,8 @@ TMM__DEVICE void tmm__half_store_any(tmm__half_warp *w, unsigned char *memory, T
    Blocks walk along bands of 8 rows of tiles. Where gridDim.y > 1, each has some steps of K, and
    leaves its sums in `partials` for KERNEL SUM. Bit 0 of `ends`: memory may end with A; bit 1: with B.
    A step of 128 x 256 is 2,097,152 operations and 24 KB from L2: 85 a byte; of 128 x 128, 64. Its warps
-   read 64 KB of shared memory, copies store 24: 23 a byte. */
+   read 64 KB of shared memory, copies store 24: 23 a byte. What bounds it: tensor cores, which on sm_90 do
+   some 1300 multiply-adds a clock by mma.sync, 0.6 of what wgmma gets from them. */
 TMM_KERNEL void __launch_bounds__(tmm__half_threads, TMM__HALF_BLOCKS)
     tmm__gemm_half(long long M, long long N, long long K, TMM__ALPHA alpha,
                    const TMM_TYPE *__restrict__ A, long long rsA, long long csA, long long batchA,
@@ -12032,16 +12036,21 @@ TMM_KERNEL void __launch_bounds__(tmm__half_threads, TMM__HALF_BLOCKS)
 }
 #endif
 /* src/tiledmm/kernels/tensor_half/wgmma.cuh. Elements of 16 bits by wgmma and TMA, for sm_90a. */
-/* The instances: pass, name, rows and columns of a tile, stages of 64 k, and fewer columns that a product may ask
-   for. Tiles of 192 rows store alpha A B by TMA, and nothing else: their threads have few registers. Of the last
-   one's 256 columns they have room for 224. */
+/* The instances: pass, name, rows and columns of a tile, stages of 64 k, and the fewer columns that a plan may choose
+   at run time. Tiles of 192 rows store alpha A B by TMA alone: their threads have few registers. 192 x 224 has room
+   for 256 columns in its stages, and registers for 224. */
 #ifndef TMM__HALF_WGMMA_LIST
+#ifdef __CUDACC_RDC__ /* nvcc -rdc=true: ptxas leaves out setmaxnreg, and 128 registers do not hold its sums */
+#define TMM__HALF_WGMMA_LARGEST(_)
+#else
+#define TMM__HALF_WGMMA_LARGEST(_) _(5, 192x224, 192, 256, 3, 224)
+#endif
 #define TMM__HALF_WGMMA_LIST(_)     \
     _(1, 128x256, 128, 256, 4, 224) \
     _(2, 128x128, 128, 128, 6, 128) \
     _(3, 128x192, 128, 192, 4, 160) \
     _(4, 192x192, 192, 192, 4, 192) \
-    _(5, 192x224, 192, 256, 3, 224)
+    TMM__HALF_WGMMA_LARGEST(_)
 #define TMM__HALF_WGMMA_ROWS   (TMM__HALF_WGMMA_LIST(TMM__VALUE_1) 0)
 #define TMM__HALF_WGMMA_COLS   (TMM__HALF_WGMMA_LIST(TMM__VALUE_2) 0)
 #define TMM__HALF_WGMMA_STAGES (TMM__HALF_WGMMA_LIST(TMM__VALUE_3) 0)
@@ -12091,8 +12100,8 @@ typedef struct tmm__half_job {
     int next_A, next_B;     /* 0: all products of the batch share it, else 1 */
     int rows, width;        /* of a tile */
     int pairs_down, across; /* tiles of clusters */
-    /* Blocks of a cluster: above each other, which share B; side by side, which share A; and of the same tiles, with
-       parts of their k. */
+    /* The shape of a cluster, 1 or 2 each but parts, of 4 at most: `down` blocks above each other share B, `beside`
+       side by side share A, and `parts` have the same tile, each a part of its k. */
     int down, beside, parts;
     int steps, items,
         part_steps;          /* part_steps: of a part of a cluster, the last one having fewer */
@@ -12124,9 +12133,11 @@ typedef struct tmm__half_block {
     int row, col, part;
 } tmm__half_block;
 
-/* The rank in the cluster and numbers of clusters, which the hardware has: divisions are what a block begins with. */
+/* A special register: the rank in the cluster, or the number of a cluster. Computed, they would be divisions, for
+   which each block waits before its first copy. */
 #define TMM__CLUSTER_SPECIAL(to, name) asm("mov.u32 %0, %%" name ";" : "=r"(to))
 
+/* Where the block of this rank lies: ranks go down, then to the side, then to the next part of k. */
 TMM__DEVICE tmm__half_block tmm__half_block_of(int rank, int down, int beside)
 {
     const int place = rank >> down / 2; /* 1 or 2 of both */
@@ -12134,11 +12145,15 @@ TMM__DEVICE tmm__half_block tmm__half_block_of(int rank, int down, int beside)
     return block;
 }
 
+/* What item number `item` is. Items are the tiles of the first product, then of the second; the rows of a band go
+   down, then to the right:    band 0   0 2 4 6      From item job->whole on they are slices of k of the last
+                                        1 3 5 7      job->rest tiles: the first slice of all of these, then the
+                               band 1   8 10 ...     second. A number counts for all blocks of a cluster. */
 TMM__DEVICE tmm__half_item tmm__half_find(const tmm__half_job *job, int item,
                                           const tmm__half_block *block)
 {
     tmm__half_item at;
-    /* Of 32 bits without signs, and none where it is 1: divisions are what a block begins with. */
+    /* Divisions take long, and the first copy waits for them: 32 bits without signs, none by 1. */
     const bool cut = item >= job->whole;
     const unsigned number = cut ? item - job->whole : item, wide = job->band * job->across;
     const unsigned tiles = cut ? job->rest : job->pairs_down * job->across;
@@ -12452,8 +12467,8 @@ TMM__DEVICE void tmm__xhalf_multiply(float *c, unsigned long long a, unsigned lo
 TMM__DEVICE void tmm__xhalf_step(float *c, unsigned at, int group, const int rows, const int cols,
                                  const int turned_A, const int turned_B)
 {
-    /* A tenth of the instructions of a step made descriptors, each from its address: now the low words of
-       the first ones are added to. Columns of B that lie along them are 8192 bytes further on each 64. */
+    /* Descriptors of the four times 16 k differ in the low word alone: adding to it saves a tenth of a step's
+       instructions. Of a `turned` B (MN-major) the next 64 columns lie 8192 bytes on: 511 + 1 units of 16. */
     const unsigned long long all = tmm__descriptor(0) - (1ull << 16);
     const unsigned first_A = (unsigned)tmm__descriptor(at + group * 8192);
     const unsigned first_B =
@@ -12812,6 +12827,13 @@ TMM__DEVICE void tmm__xhalf_store_cols(const tmm__half_job *job, TMM_OUT *C, uns
 #endif
 /* src/tiledmm/kernels/tensor_half/wgmma_boxes.cuh. Elements of 16 bits by wgmma: how C is stored by TMA. */
 #if defined(TMM__PASS) && TMM__EMIT_TYPE && TMM__HALF_TENSOR && TMM__WGMMA
+/* A warp stores its 16 rows in one of four ways, which tmm__xhalf_by_boxes chooses (at the end):
+       BY_BOXES     alpha sum                            xhalf_store_boxes: registers -> box -> TMA
+       MORE         and beta C, biases, activation, D    xhalf_more_boxes: the same, 64 columns at a time
+       DIAGONAL     a tile that the diagonal crosses     xhalf_diagonal: by threads, through a box
+       BY_THREADS   anything else; partial sums          xhalf_store (wgmma_store.cuh)
+   A box is 16 rows of 128 bytes of C in shared memory, with the swizzle of 128 bytes. */
+
 /* What a lane has of a box, to shared memory: 16 bits, the row that stmatrix takes from it; 32 bits, where
    its first two lie. Odd rows of 32 bits begin with columns 16 on, so that four rows lie in different
    banks. */
@@ -13367,18 +13389,36 @@ static_assert(TMM__HALF_WGMMA_STAGES >= 2 && tmm__half_wgmma_bytes <= 227 * 1024
         else                              \
             TMM__HALF_SUM_OF(cols, 0, 0); \
     } while (0)
-/* KERNEL TENSOR HALF by wgmma. 384 threads: one of the first warpgroup copies by TMA, two warpgroups
-   multiply, 64 rows of the tile each; 512 and three for 192 rows. A stage is 64 k:
-       A, ROWS lines   [line][64 k], or ROWS / 64 boxes of [64 k][64 lines] if it does not lie along k
-       B, COLS lines   the same; two boxes of lines, or COLS / 64
-   with the swizzle of 128 bytes. Two blocks of a cluster that have the same columns copy half of B each, to
-   both; two that have the same rows half of A. Blocks are persistent: each takes tile after tile, in bands of rows
-   of pairs. Blocks of a cluster may have parts of the k of the same tiles: they have one item each, and exchange
-   sums through shared memory, each storing some of them. So do two warpgroups that take turns at the stages of
-   a tile of 64 rows.
+/* KERNEL TENSOR HALF by wgmma. After this kernel read tmm__xhalf_sum, its main loop, and tmm__half_find, which tile
+   a block has (wgmma.cuh); then tmm__xhalf_by_boxes, in which of five ways C is stored (wgmma_boxes.cuh), as
+   columns where C^T is multiplied. The plan chooses the tile and the cluster (launch.h).
 
-   A step of 128 x 256 is 4.2 million operations; a block copies 32 KB for it from L2: 131 a byte. Tensor
-   cores read B once for 64 rows. They bound it where K is long; below, filling and storing count. */
+   384 threads: one of warpgroup 0 copies by TMA, warpgroups 1 and 2 multiply, 64 rows of the tile each. Tiles of 192
+   rows have 512 threads, of which three warpgroups multiply. A tile, and a cluster of two blocks above each other:
+            128 to 256 columns
+          +--------------------+                copies from L2                in shared memory
+       64 | warpgroup 1: 4     |      block 0   A0 16 KB, B left  16 KB --+-->  A0, B left, B right   48 KB
+          | warps of 16 rows   |                                          |
+          +--------------------+                                          |     (multicast)
+       64 | warpgroup 2        |      block 1   A1 16 KB, B right 16 KB --+-->  A1, B left, B right
+          +--------------------+
+   Blocks side by side share A in the same way. Blocks of a cluster may also have parts of the k of the same tile: one
+   item each; they exchange sums through shared memory, and each stores some of them. So do two warpgroups that take
+   turns at the stages of a tile of 64 rows. Otherwise blocks are persistent: each takes item after item, a tile or a
+   slice of its k, in bands of rows of tiles.
+
+   A stage is 64 k, with the swizzle of 128 bytes; stages form a ring, with two barriers each:
+       A, ROWS lines   [line][64 k], K-major; or, MN-major (`turned`), ROWS / 64 boxes of [64 k][64 lines]
+       B, COLS lines   the same; two boxes of lines, or COLS / 64
+       TMA             | s0 | s1 | s2 | s3 | s0 | s1 |      waits until a stage is `empty`, makes it `full`
+       warpgroup 1          | s0 | s1 | s2 | s3 |           the products of a stage run while the next one is
+       warpgroup 2                    | s0 | s1 | s2 |      awaited, then the one before is `empty`
+   Two steps apart, one warpgroup stores while the other multiplies.
+
+   A step of 128 x 256 is 4.2 million operations, for 32 KB from L2: 128 a byte. A wgmma of 64 x 256 x 16 reads 10 KB
+   of shared memory and takes the tensor cores 128 clocks: 80 bytes a clock, of 128 that there are. What bounds it:
+   where K is long, tensor cores, and the power that these draw; else filling the ring, storing C, and a last round
+   of few tiles. */
 TMM_KERNEL void __launch_bounds__(128 + 2 * TMM__HALF_WGMMA_ROWS, 1)
     tmm__gemm_half_wgmma(const TMM__GRID_CONSTANT tmm__half_map map_A,
                          const TMM__GRID_CONSTANT tmm__half_map map_B,
@@ -13580,7 +13620,7 @@ TMM_KERNEL void __launch_bounds__(128 + 2 * TMM__HALF_WGMMA_ROWS, 1)
 #endif
 }
 #endif
-/* src/tiledmm/kernels/tensor_half/thin.cuh. Copies of KERNEL THIN HALF: by TMA, or lines off 16 bytes. */
+/* src/tiledmm/kernels/tensor_half/thin.cuh. Copies of KERNEL THIN HALF: by TMA, or without it where it cannot. */
 #if defined(TMM__PASS) && TMM__EMIT_TYPE && TMM__HALF_TENSOR && !defined(TMM__HALF_ONCE)
 /* Lines of the large operand in a tile at most; stages that there may be; blocks of a cluster; ways to
    divide a product. 1024 bytes align stages. */
@@ -13589,10 +13629,11 @@ enum {
     TMM__HALF_THIN_STAGES = 12,
     TMM__HALF_THIN_CLUSTER = 8,
     TMM__HALF_THIN_WAYS = 6 * 11 * 2,
-    TMM__HALF_THIN_SLOTS = 4 /* for lines off 16 bytes, as they come from memory */
+    TMM__HALF_THIN_SLOTS = 4 /* for unaligned lines, as they come from memory */
 };
 
-/* An operand off 16 bytes, which TMA does not read: `rows` lines of memory of `cols`. Without rows: TMA. */
+/* An operand whose lines do not all begin at multiples of 16 bytes, which TMA does not read: `rows` lines of memory of
+   `cols`. Without rows: TMA. */
 typedef struct tmm__half_thin_plain {
     const unsigned short *from;
     long long ld, stride;        /* stride: from product to product */
@@ -13632,6 +13673,45 @@ typedef struct tmm__half_thin_place {
 } tmm__half_thin_place;
 
 #if TMM__WGMMA
+/* Waits for its stage at one of the barriers; `ahead`: of those that are free from the beginning on. */
+TMM__DEVICE void tmm__half_thin_wait(unsigned barriers, const tmm__half_thin_place *here, int ahead)
+{
+    tmm__barrier_wait(barriers + 8 * here->stage, here->parity ^ ahead);
+}
+
+/* On to the next stage of the ring. */
+TMM__DEVICE void tmm__half_thin_next(const tmm__half_thin_job *job, tmm__half_thin_place *here)
+{
+    if (++here->stage == job->stages) here->stage = 0, here->parity ^= 1;
+}
+
+/* Of a slice, the part of its k that block `rank` of the cluster has. By 32 bits: nvcc -rdc=true calls a
+   division of 64, and ptxas serializes wgmma in kernels that call. */
+TMM__DEVICE void tmm__half_thin_part(const tmm__half_thin_job *job, int slice,
+                                     tmm__half_thin_place *here)
+{
+    const unsigned part = (unsigned)(slice * job->parts + here->rank);
+    const unsigned parts = (unsigned)(job->slices * job->parts);
+    const unsigned each = (unsigned)job->steps / parts, rest = (unsigned)job->steps % parts;
+    const unsigned before = part * rest / parts;
+    here->first = (int)(part * each + before);
+    here->steps = (int)(each + (part + 1) * rest / parts - before);
+}
+
+/* The first lines of tile number `tile`: tiles of the same large lines are neighbours. */
+TMM__DEVICE void tmm__half_thin_tile(const tmm__half_thin_job *job, int tile,
+                                     tmm__half_thin_place *here)
+{
+    int line = tile / job->across, thin = tile % job->across;
+#ifdef TMM_WITH_SYRK
+    if (job->triangle != 0) {
+        thin = tile / job->across, line = tile % job->across;
+        tmm__triangle_tile(job->triangle, job->squares, job->ratio_log2, &thin, &line);
+    }
+#endif
+    here->line0 = line * job->high, here->thin0 = thin * job->cols;
+}
+
 /* See tmm__half_box. `once`: no other block reads it, so that L2 need not keep it (PTX ISA 9.7,
    "createpolicy"). What others read is slower with any policy: 1024 took 11.5 us in place of 8.8. */
 TMM__DEVICE void tmm__half_thin_box(unsigned to, const tmm__half_map *map, int x, int y, int z,
@@ -13649,286 +13729,11 @@ TMM__DEVICE void tmm__half_thin_box(unsigned to, const tmm__half_map *map, int x
                  : "memory");
 }
 
-/* The last bytes of an operand, two by two: compute-sanitizer takes all 16 of a cp.async for read, also those
-   behind the operand that it fills with zeros. */
-TMM__DEVICE void tmm__half_thin_last(unsigned char *to, const char *from, int valid)
-{
-    *(uint4 *)to = make_uint4(0, 0, 0, 0);
-#pragma unroll 1
-    for (int i = 0; i < valid; i += 2)
-        *(unsigned short *)(to + i) = *(const unsigned short *)(from + i);
-}
-
-/* 64 k of an operand off 16 bytes: a warp's eighth of the lines, from memory to a slot, whole vectors of 16
-   bytes with what lies before in the first one; nothing behind the line. From `row` and `col` on. */
-TMM__DEVICE void tmm__half_thin_fetch(unsigned char *slot, const tmm__half_thin_plain *x,
-                                      int product, int each, int row, int rows, int col)
-{
-    const int lane = threadIdx.x % 32, warp = threadIdx.x / 32 - 9, chunks = 1 << x->chunks_log2;
-    const int end = min(rows, x->rows - row), next = 32 >> x->chunks_log2;
-    const unsigned short *from = x->from + product * x->stride + col;
-    const char *none = (const char *)((size_t)from & ~(size_t)15);
-    const char *behind = (const char *)(from + (x->rows - 1) * x->ld + (x->cols - col));
-    /* All vectors but the last one of a line, then those. */
-#pragma unroll 1
-    for (int more = 0; more < 2; more++) {
-        const int at = more ? chunks : lane & (chunks - 1), step = more ? 32 : next;
-        int line = more ? lane : lane >> x->chunks_log2;
-        const unsigned short *begin = from + (long long)(row + warp * each + line) * x->ld;
-        unsigned char *to = slot + ((warp * each + line) * (chunks + 1) + at) * 16;
-#pragma unroll 2
-        for (; line < each; line += step) {
-            const char *vector = (const char *)((size_t)begin & ~(size_t)15) + at * 16;
-            const long long left = (const char *)(begin + (x->cols - col)) - vector;
-            const int valid = warp * each + line < end ? (int)max(min(left, 16ll), 0ll) : 0;
-            if (valid % 16 != 0 && vector + 16 > behind)
-                tmm__half_thin_last(to, vector, valid);
-            else
-                tmm__copy_zfill(to, valid > 0 ? vector : none, 16, valid);
-            begin += step * x->ld, to += step * (chunks + 1) * 16;
-        }
-    }
-}
-
-/* What a lane copies of each 64 k of such an operand: one vector of up to four lines, and the last vector of
-   another one, if that is not negative. */
-typedef struct tmm__half_thin_lane {
-    const char *from, *last_from; /* where these lines begin */
-    long long step, next;         /* bytes to its next line, to the next 64 k */
-    int line, end, last_line;     /* its first line; end of its warp's */
-    int log2, whole; /* vectors of a line, and one more; steps that it copies without looking */
-} tmm__half_thin_lane;
-
-/* A warp has `each` of `rows` lines. From `row` and `col` on. */
-TMM__DEVICE tmm__half_thin_lane tmm__half_thin_lines(const tmm__half_thin_plain *x, int product,
-                                                     int each, int row, int rows, int col,
-                                                     int turned)
-{
-    const int lane = threadIdx.x % 32, first = (threadIdx.x / 32 - 9) * each;
-    const long long ld = x->ld * 2, left = turned ? x->rows - row : x->cols - col;
-    tmm__half_thin_lane of;
-    const int chunks = 1 << x->chunks_log2, chunk = lane & (chunks - 1);
-    of.log2 = x->chunks_log2, of.line = first + (lane >> of.log2);
-    of.end = min(first + each, rows);
-    const char *all = (const char *)(x->from + product * x->stride),
-               *from = all + row * ld + col * 2;
-    const char *behind = all + (x->rows - 1) * ld + x->cols * 2;
-    of.from = from + of.line * ld, of.step = (32 >> of.log2) * ld;
-    of.last_line = first + lane < of.end ? first + lane : -1;
-    of.last_from = from + (first + lane) * ld, of.next = turned ? 64 * ld : 128;
-    /* Where all 64 k are there, and the last vector is not behind the operand. */
-    const long long room = behind - (from + (rows - 1) * ld) - (chunks + 1) * 16;
-    of.whole = room < 0 ? 0 : (int)min(room / of.next + 1, left / 64);
-    if (turned && chunk * 8 > x->cols - col + 7) of.line = of.end;
-    if (turned && chunks * 8 > x->cols - col + 7) of.last_line = -1;
-    return of;
-}
-
-/* The next 64 k, to a slot. */
-TMM__DEVICE void tmm__half_thin_copy(unsigned char *slot, const tmm__half_thin_lane *of)
-{
-    const int line = ((1 << of->log2) + 1) * 16, lines = 32 >> of->log2;
-    const int chunk = threadIdx.x & ((1 << of->log2) - 1);
-    unsigned char *to = slot + of->line * line + chunk * 16;
-    const char *from = of->from;
-#pragma unroll
-    for (int i = 0; i < 4; i++) {
-        const int at = of->line + i * lines;
-        if (at < of->end)
-            tmm__copy_zfill(to, (const char *)((size_t)from & ~(size_t)15) + chunk * 16, 16, 16);
-        from += of->step, to += lines * line;
-    }
-    if (of->last_line >= 0)
-        tmm__copy_zfill(slot + of->last_line * line + line - 16,
-                        (const char *)((size_t)of->last_from & ~(size_t)15) + line - 16, 16, 16);
-}
-
-/* From the slot to the stage. 64 k further on lines begin as far off 16 bytes. */
-TMM__DEVICE void tmm__half_thin_align(unsigned to, const unsigned char *slot,
-                                      const tmm__half_thin_lane *of, unsigned ld, int turned)
-{
-    const int c = threadIdx.x & ((1 << of->log2) - 1), lines = 32 >> of->log2;
-    const int line = ((1 << of->log2) + 1) * 16;
-    const unsigned low = (unsigned)(size_t)of->from; /* steps move it by multiples of 128 */
-    to += turned ? c / 8 * 8192 : 0;
-#pragma unroll
-    for (int two = 0; two < 4; two += 2) {
-        unsigned w[2][8];
-#pragma unroll
-        for (int i = 0; i < 2; i++) {
-            const int at = of->line + (two + i) * lines;
-            const uint4 *vector = (const uint4 *)(slot + at * line + c * 16);
-            uint4 low = make_uint4(0, 0, 0, 0), high = low;
-            if (at < of->end) low = vector[0], high = vector[1];
-            w[i][0] = low.x, w[i][1] = low.y, w[i][2] = low.z, w[i][3] = low.w;
-            w[i][4] = high.x, w[i][5] = high.y, w[i][6] = high.z, w[i][7] = high.w;
-        }
-#pragma unroll
-        for (int i = 0; i < 2; i++) {
-            const int at = of->line + (two + i) * lines;
-            const unsigned off = low + (unsigned)((two + i) * lines) * ld;
-            unsigned four[6], y[5];
-#pragma unroll
-            for (int n = 0; n < 6; n++) four[n] = off & 8 ? w[i][n + 2] : w[i][n];
-#pragma unroll
-            for (int n = 0; n < 5; n++) y[n] = off & 4 ? four[n + 1] : four[n];
-#pragma unroll
-            for (int n = 0; n < 4; n++) y[n] = __funnelshift_r(y[n], y[n + 1], (off & 2) * 8);
-            const unsigned place = to + at * 128 + ((c % 8 ^ at % 8) << 4);
-            if (at < of->end)
-                asm volatile("st.shared.v4.b32 [%0], {%1, %2, %3, %4};" ::"r"(place), "r"(y[0]),
-                             "r"(y[1]), "r"(y[2]), "r"(y[3]));
-        }
-    }
-}
-
-/* Waits for its stage at one of the barriers; `ahead`: of those that are free from the beginning on. */
-TMM__DEVICE void tmm__half_thin_wait(unsigned barriers, const tmm__half_thin_place *here, int ahead)
-{
-    tmm__barrier_wait(barriers + 8 * here->stage, here->parity ^ ahead);
-}
-
-TMM__DEVICE void tmm__half_thin_next(const tmm__half_thin_job *job, tmm__half_thin_place *here)
-{
-    if (++here->stage == job->stages) here->stage = 0, here->parity ^= 1;
-}
-
-/* Of a slice, the part of its k that block `rank` of the cluster has. */
-TMM__DEVICE void tmm__half_thin_part(const tmm__half_thin_job *job, int slice,
-                                     tmm__half_thin_place *here)
-{
-    const long long part = slice * job->parts + here->rank, parts = job->slices * job->parts;
-    here->first = (int)(job->steps * part / parts);
-    here->steps = (int)(job->steps * (part + 1) / parts) - here->first;
-}
-
-TMM__DEVICE void tmm__half_thin_tile(const tmm__half_thin_job *job, int tile,
-                                     tmm__half_thin_place *here)
-{
-    int line = tile / job->across, thin = tile % job->across;
-#ifdef TMM_WITH_SYRK
-    if (job->triangle != 0) {
-        thin = tile / job->across, line = tile % job->across;
-        tmm__triangle_tile(job->triangle, job->squares, job->ratio_log2, &thin, &line);
-    }
-#endif
-    here->line0 = line * job->high, here->thin0 = thin * job->cols;
-}
-
-/* What eight warps do where lines are odd: copies to slots run SLOTS - 1 steps ahead; each warp moves its own lines on, so that no other one waits for it. */
-TMM__DEVICE void tmm__half_thin_plainly(const tmm__half_thin_job *job, unsigned char *memory,
-                                        unsigned fulls, tmm__half_thin_place *here)
-{
-    enum { SLOTS = TMM__HALF_THIN_SLOTS };
-    const unsigned base = (unsigned)__cvta_generic_to_shared(memory);
-    const int first = here->first, steps = here->steps;
-    tmm__half_thin_lane of[2];
-    int each[2], rows[2], begin[2], behind[2] = {0, 0};
-#pragma unroll
-    for (int n = 0; n < 2; n++) { /* the large operand, the thin one */
-        const tmm__half_thin_plain *x = &job->plain[n];
-        const int turned = n == 0 ? job->turned_large : job->turned_thin;
-        begin[n] = n == 0 ? here->line0 : here->thin0;
-        /* Only lines that are there: copies of one line by all blocks for those that are not took three times as
-           long. */
-        rows[n] = turned ? 64 : min(n == 0 ? job->high : job->cols, x->rows - begin[n]);
-        each[n] = (rows[n] + 7) / 8;
-        if (x->rows == 0) continue;
-        of[n] = tmm__half_thin_lines(x, (int)blockIdx.y, each[n], turned ? first * 64 : begin[n],
-                                     rows[n], turned ? begin[n] : first * 64, turned);
-        if (n == 0) behind[1] = 128 * each[0] * ((1 << of[0].log2) + 1);
-    }
-#pragma unroll 1
-    for (int step = 1 - SLOTS; step < steps; step++) {
-        const int next = step + SLOTS - 1, k = (first + next) * 64;
-        if (step >= 0) TMM__COPY_WAIT(SLOTS - 2);
-        __syncwarp();
-        unsigned char *slot = memory + job->slots_at + (next & (SLOTS - 1)) * job->slot;
-#pragma unroll
-        for (int n = 0; n < 2; n++) {
-            const tmm__half_thin_plain *x = &job->plain[n];
-            const int turned = n == 0 ? job->turned_large : job->turned_thin;
-            if (x->rows == 0 || next >= steps) continue;
-            if (next < of[n].whole)
-                tmm__half_thin_copy(slot + behind[n], &of[n]);
-            else
-                tmm__half_thin_fetch(slot + behind[n], x, (int)blockIdx.y, each[n],
-                                     turned ? k : begin[n], rows[n], turned ? begin[n] : k);
-            of[n].from += of[n].next, of[n].last_from += of[n].next;
-        }
-        tmm__copy_commit();
-        if (step < 0) continue;
-        slot = memory + job->slots_at + (step & (SLOTS - 1)) * job->slot;
-        const unsigned to = base + here->stage * job->stage;
-        tmm__half_thin_wait(fulls + 8 * (int)TMM__HALF_THIN_STAGES, here, 1);
-#pragma unroll
-        for (int n = 0; n < 2; n++)
-            if (job->plain[n].rows > 0)
-                tmm__half_thin_align(to + n * 16384, slot + behind[n], &of[n],
-                                     (unsigned)job->plain[n].ld * 2,
-                                     n == 0 ? job->turned_large : job->turned_thin);
-        __syncwarp();
-        if (threadIdx.x % 32 == 0) tmm__barrier_arrive_at(fulls + 8 * here->stage, here->rank);
-        tmm__half_thin_next(job, here);
-    }
-}
-
-/* What eight warps do where lines begin and end at multiples of `bytes`, 4 or 8: each of these goes straight to
-   its place in a stage. A lane has the same part of each of its lines. */
-TMM__DEVICE void tmm__half_thin_straight(const tmm__half_thin_job *job, unsigned base,
-                                         unsigned fulls, tmm__half_thin_place *here,
-                                         const int bytes)
-{
-    const int t = threadIdx.x - 288, high = job->high, cols = job->cols, first = here->first;
-    const char *from[2];
-    unsigned to[2];
-    int begin[2], end[2], next[2], chunk[2], col[2];
-#pragma unroll
-    for (int n = 0; n < 2; n++) { /* the large operand, the thin one */
-        const tmm__half_thin_plain *x = &job->plain[n];
-        const int turned = n == 0 ? job->turned_large : job->turned_thin;
-        const int lines = n == 0 ? high : cols, line = n == 0 ? here->line0 : here->thin0;
-        const int each = (8 << x->chunks_log2) * 2 / bytes, at = t & (each - 1);
-        begin[n] = t / each, next[n] = 256 / each;
-        end[n] = turned ? 64 : min(lines, x->rows - line);
-        col[n] = at * (bytes / 2); /* line or k that it begins with */
-        if (turned && (col[n] >= lines || line + col[n] >= x->cols)) end[n] = 0;
-        const long long row = begin[n] + (turned ? first * 64ll : line);
-        from[n] = (const char *)(x->from + (int)blockIdx.y * x->stride + row * x->ld + col[n] +
-                                 (turned ? line : first * 64ll));
-        chunk[n] = col[n] / 8 % 8;
-        to[n] = n * 16384 + col[n] / 64 * 8192 + begin[n] * 128 + col[n] % 8 * 2;
-    }
-#pragma unroll 1
-    for (int step = 0; step < here->steps; step++) {
-        tmm__half_thin_wait(fulls + 8 * (int)TMM__HALF_THIN_STAGES, here, 1);
-#pragma unroll
-        for (int n = 0; n < 2; n++) {
-            const tmm__half_thin_plain *x = &job->plain[n];
-            const int turned = n == 0 ? job->turned_large : job->turned_thin;
-            if (x->rows == 0) continue;
-            const int left = (turned ? x->rows : x->cols) - (first + step) * 64;
-            const int whole = turned ? left : col[n] < left ? 64 * 64 : 0; /* lines with that k */
-            const long long ld = x->ld * 2;
-            const char *source = from[n];
-            unsigned place = base + here->stage * job->stage + to[n];
-#pragma unroll 4
-            for (int line = begin[n]; line < end[n]; line += next[n]) {
-                tmm__copy_async(tmm__xhalf_at(place + ((chunk[n] ^ (line & 7)) << 4)),
-                                line < whole ? source : (const char *)x->from, bytes, line < whole);
-                source += next[n] * ld, place += next[n] * 128;
-            }
-            from[n] += turned ? 64 * ld : 128;
-        }
-        tmm__barrier_arrive_copied(fulls + 8 * here->stage);
-        tmm__half_thin_next(job, here);
-    }
-}
-
 /* What a thread of the ninth warp does for operands that TMA reads. */
-TMM__DEVICE void tmm__half_thin_boxes(const tmm__half_thin_job *job, const tmm__half_map *map_large,
-                                      const tmm__half_map *map_thin, unsigned base, unsigned fulls,
-                                      tmm__half_thin_place *here)
+TMM__DEVICE void tmm__half_thin_copy_boxes(const tmm__half_thin_job *job,
+                                           const tmm__half_map *map_large,
+                                           const tmm__half_map *map_thin, unsigned base,
+                                           unsigned fulls, tmm__half_thin_place *here)
 {
     const int zL = (int)blockIdx.y * job->next_large, zT = (int)blockIdx.y * job->next_thin;
     const int line0 = here->line0, thin0 = here->thin0;
@@ -13983,6 +13788,258 @@ TMM__DEVICE float4 tmm__half_thin_load(const float *sums, int rank)
                  : "r"(tmm__map_shared(sums, rank))
                  : "memory");
     return x;
+}
+
+/* Unaligned lines, from here on: those of whole words go straight to their place in a stage (copy_words); those of
+   odd elements go as vectors of 16 bytes to a slot (fetch), and from there to the stage (shift). */
+
+/* What eight warps do where lines begin and end at multiples of `bytes`, 4 or 8: each of these goes straight to
+   its place in a stage. A lane has the same part of each of its lines. */
+TMM__DEVICE void tmm__half_thin_copy_words(const tmm__half_thin_job *job, unsigned base,
+                                           unsigned fulls, tmm__half_thin_place *here,
+                                           const int bytes)
+{
+    const int t = threadIdx.x - 288, high = job->high, cols = job->cols, first = here->first;
+    const char *from[2];
+    unsigned to[2];
+    int begin[2], end[2], next[2], chunk[2], col[2];
+#pragma unroll
+    for (int n = 0; n < 2; n++) { /* the large operand, the thin one */
+        const tmm__half_thin_plain *x = &job->plain[n];
+        const int turned = n == 0 ? job->turned_large : job->turned_thin;
+        const int lines = n == 0 ? high : cols, line = n == 0 ? here->line0 : here->thin0;
+        const int each = (8 << x->chunks_log2) * 2 / bytes, at = t & (each - 1);
+        begin[n] = t / each, next[n] = 256 / each;
+        end[n] = turned ? 64 : min(lines, x->rows - line);
+        col[n] = at * (bytes / 2); /* line or k that it begins with */
+        if (turned && (col[n] >= lines || line + col[n] >= x->cols)) end[n] = 0;
+        const long long row = begin[n] + (turned ? first * 64ll : line);
+        from[n] = (const char *)(x->from + (int)blockIdx.y * x->stride + row * x->ld + col[n] +
+                                 (turned ? line : first * 64ll));
+        chunk[n] = col[n] / 8 % 8;
+        to[n] = n * 16384 + col[n] / 64 * 8192 + begin[n] * 128 + col[n] % 8 * 2;
+    }
+#pragma unroll 1
+    for (int step = 0; step < here->steps; step++) {
+        tmm__half_thin_wait(fulls + 8 * (int)TMM__HALF_THIN_STAGES, here, 1);
+#pragma unroll
+        for (int n = 0; n < 2; n++) {
+            const tmm__half_thin_plain *x = &job->plain[n];
+            const int turned = n == 0 ? job->turned_large : job->turned_thin;
+            if (x->rows == 0) continue;
+            const int left = (turned ? x->rows : x->cols) - (first + step) * 64;
+            const int whole = turned ? left : col[n] < left ? 64 * 64 : 0; /* lines with that k */
+            const long long ld = x->ld * 2;
+            const char *source = from[n];
+            unsigned place = base + here->stage * job->stage + to[n];
+#pragma unroll 4
+            for (int line = begin[n]; line < end[n]; line += next[n]) {
+                tmm__copy_async(tmm__xhalf_at(place + ((chunk[n] ^ (line & 7)) << 4)),
+                                line < whole ? source : (const char *)x->from, bytes, line < whole);
+                source += next[n] * ld, place += next[n] * 128;
+            }
+            from[n] += turned ? 64 * ld : 128;
+        }
+        tmm__barrier_arrive_copied(fulls + 8 * here->stage);
+        tmm__half_thin_next(job, here);
+    }
+}
+
+/* What a lane copies of each 64 k of such an operand: one vector of up to four lines, and the last vector of
+   another one, if that is not negative. */
+typedef struct tmm__half_thin_lane {
+    const char *from, *last_from; /* where these lines begin */
+    long long step, next;         /* bytes to its next line, to the next 64 k */
+    int line, end, last_line;     /* its first line; end of its warp's */
+    int log2, whole; /* vectors of a line, and one more; steps that it copies without looking */
+} tmm__half_thin_lane;
+
+/* A warp has `each` of `rows` lines. From `row` and `col` on. */
+TMM__DEVICE tmm__half_thin_lane tmm__half_thin_lane_of(const tmm__half_thin_plain *x, int product,
+                                                       int each, int row, int rows, int col,
+                                                       int turned)
+{
+    const int lane = threadIdx.x % 32, first = (threadIdx.x / 32 - 9) * each;
+    const long long ld = x->ld * 2, left = turned ? x->rows - row : x->cols - col;
+    tmm__half_thin_lane of;
+    const int chunks = 1 << x->chunks_log2, chunk = lane & (chunks - 1);
+    of.log2 = x->chunks_log2, of.line = first + (lane >> of.log2);
+    of.end = min(first + each, rows);
+    const char *all = (const char *)(x->from + product * x->stride),
+               *from = all + row * ld + col * 2;
+    const char *behind = all + (x->rows - 1) * ld + x->cols * 2;
+    of.from = from + of.line * ld, of.step = (32 >> of.log2) * ld;
+    of.last_line = first + lane < of.end ? first + lane : -1;
+    of.last_from = from + (first + lane) * ld, of.next = turned ? 64 * ld : 128;
+    /* Where all 64 k are there, and the last vector is not behind the operand. */
+    const long long room = behind - (from + (rows - 1) * ld) - (chunks + 1) * 16;
+    of.whole = room < 0 ? 0 : (int)min(room / 128 + 1, left / 64);
+    if (turned) { /* lines at the end, whose vectors would be; see thin_part for the division */
+        const int beyond = (chunks + 1) * 16 - min(x->cols - col, 1024) * 2;
+        const int lines = beyond > 0 ? (beyond - 1) / (int)min(ld, 1024ll) + 1 : 0;
+        of.whole = max((int)left - lines, 0) / 64;
+    }
+    if (turned && chunk * 8 > x->cols - col + 7) of.line = of.end;
+    if (turned && chunks * 8 > x->cols - col + 7) of.last_line = -1;
+    return of;
+}
+
+/* The last bytes of an operand, two by two: compute-sanitizer takes all 16 of a cp.async for read, also those
+   behind the operand that it fills with zeros. */
+TMM__DEVICE void tmm__half_thin_fetch_last(unsigned char *to, const char *from, int valid)
+{
+    *(uint4 *)to = make_uint4(0, 0, 0, 0);
+#pragma unroll 1
+    for (int i = 0; i < valid; i += 2)
+        *(unsigned short *)(to + i) = *(const unsigned short *)(from + i);
+}
+
+/* 64 k of an unaligned operand: a warp's eighth of the lines, from memory to a slot, whole vectors of 16 bytes
+   with what lies before in the first one; nothing behind the line. From `row` and `col` on. */
+TMM__DEVICE void tmm__half_thin_fetch_checked(unsigned char *slot, const tmm__half_thin_plain *x,
+                                              int product, int each, int row, int rows, int col)
+{
+    const int lane = threadIdx.x % 32, warp = threadIdx.x / 32 - 9, chunks = 1 << x->chunks_log2;
+    const int end = min(rows, x->rows - row), next = 32 >> x->chunks_log2;
+    const unsigned short *from = x->from + product * x->stride + col;
+    const char *none = (const char *)((size_t)from & ~(size_t)15);
+    const char *behind = (const char *)(from + (x->rows - 1) * x->ld + (x->cols - col));
+    /* All vectors but the last one of a line, then those. */
+#pragma unroll 1
+    for (int more = 0; more < 2; more++) {
+        const int at = more ? chunks : lane & (chunks - 1), step = more ? 32 : next;
+        int line = more ? lane : lane >> x->chunks_log2;
+        const unsigned short *begin = from + (long long)(row + warp * each + line) * x->ld;
+        unsigned char *to = slot + ((warp * each + line) * (chunks + 1) + at) * 16;
+#pragma unroll 2
+        for (; line < each; line += step) {
+            const char *vector = (const char *)((size_t)begin & ~(size_t)15) + at * 16;
+            const long long left = (const char *)(begin + (x->cols - col)) - vector;
+            const int valid = warp * each + line < end ? (int)max(min(left, 16ll), 0ll) : 0;
+            if (valid % 16 != 0 && vector + 16 > behind)
+                tmm__half_thin_fetch_last(to, vector, valid);
+            else
+                tmm__copy_zfill(to, valid > 0 ? vector : none, 16, valid);
+            begin += step * x->ld, to += step * (chunks + 1) * 16;
+        }
+    }
+}
+
+/* The next 64 k, to a slot. */
+TMM__DEVICE void tmm__half_thin_fetch(unsigned char *slot, const tmm__half_thin_lane *of)
+{
+    const int line = ((1 << of->log2) + 1) * 16, lines = 32 >> of->log2;
+    const int chunk = threadIdx.x & ((1 << of->log2) - 1);
+    unsigned char *to = slot + of->line * line + chunk * 16;
+    const char *from = of->from;
+#pragma unroll
+    for (int i = 0; i < 4; i++) {
+        const int at = of->line + i * lines;
+        if (at < of->end)
+            tmm__copy_zfill(to, (const char *)((size_t)from & ~(size_t)15) + chunk * 16, 16, 16);
+        from += of->step, to += lines * line;
+    }
+    if (of->last_line >= 0)
+        tmm__copy_zfill(slot + of->last_line * line + line - 16,
+                        (const char *)((size_t)of->last_from & ~(size_t)15) + line - 16, 16, 16);
+}
+
+/* From the slot to the stage, moved by some elements: 64 k further on by as many. */
+TMM__DEVICE void tmm__half_thin_shift(unsigned to, const unsigned char *slot,
+                                      const tmm__half_thin_lane *of, unsigned ld, int turned)
+{
+    const int c = threadIdx.x & ((1 << of->log2) - 1), lines = 32 >> of->log2;
+    const int line = ((1 << of->log2) + 1) * 16;
+    const unsigned low = (unsigned)(size_t)of->from; /* steps move it by multiples of 128 */
+    to += turned ? c / 8 * 8192 : 0;
+#pragma unroll
+    for (int two = 0; two < 4; two += 2) {
+        unsigned w[2][8];
+#pragma unroll
+        for (int i = 0; i < 2; i++) {
+            const int at = of->line + (two + i) * lines;
+            const uint4 *vector = (const uint4 *)(slot + at * line + c * 16);
+            uint4 low = make_uint4(0, 0, 0, 0), high = low;
+            if (at < of->end) low = vector[0], high = vector[1];
+            w[i][0] = low.x, w[i][1] = low.y, w[i][2] = low.z, w[i][3] = low.w;
+            w[i][4] = high.x, w[i][5] = high.y, w[i][6] = high.z, w[i][7] = high.w;
+        }
+#pragma unroll
+        for (int i = 0; i < 2; i++) {
+            const int at = of->line + (two + i) * lines;
+            const unsigned off = low + (unsigned)((two + i) * lines) * ld;
+            unsigned four[6], y[5];
+#pragma unroll
+            for (int n = 0; n < 6; n++) four[n] = off & 8 ? w[i][n + 2] : w[i][n];
+#pragma unroll
+            for (int n = 0; n < 5; n++) y[n] = off & 4 ? four[n + 1] : four[n];
+#pragma unroll
+            for (int n = 0; n < 4; n++) y[n] = __funnelshift_r(y[n], y[n + 1], (off & 2) * 8);
+            const unsigned place = to + at * 128 + ((c % 8 ^ at % 8) << 4);
+            if (at < of->end)
+                asm volatile("st.shared.v4.b32 [%0], {%1, %2, %3, %4};" ::"r"(place), "r"(y[0]),
+                             "r"(y[1]), "r"(y[2]), "r"(y[3]));
+        }
+    }
+}
+
+/* What eight warps do where lines begin at odd elements: copies to slots run SLOTS - 1 steps ahead; each warp moves
+   its own lines on to the stage, so that no other one waits for it. */
+TMM__DEVICE void tmm__half_thin_copy_odd(const tmm__half_thin_job *job, unsigned char *memory,
+                                         unsigned fulls, tmm__half_thin_place *here)
+{
+    enum { SLOTS = TMM__HALF_THIN_SLOTS };
+    const unsigned base = (unsigned)__cvta_generic_to_shared(memory);
+    const int first = here->first, steps = here->steps;
+    tmm__half_thin_lane of[2];
+    int each[2], rows[2], begin[2], behind[2] = {0, 0};
+#pragma unroll
+    for (int n = 0; n < 2; n++) { /* the large operand, the thin one */
+        const tmm__half_thin_plain *x = &job->plain[n];
+        const int turned = n == 0 ? job->turned_large : job->turned_thin;
+        begin[n] = n == 0 ? here->line0 : here->thin0;
+        /* Only lines that are there: copies of one line by all blocks for those that are not took three times as
+           long. */
+        rows[n] = turned ? 64 : min(n == 0 ? job->high : job->cols, x->rows - begin[n]);
+        each[n] = (rows[n] + 7) / 8;
+        if (x->rows == 0) continue;
+        of[n] = tmm__half_thin_lane_of(x, (int)blockIdx.y, each[n], turned ? first * 64 : begin[n],
+                                       rows[n], turned ? begin[n] : first * 64, turned);
+        if (n == 0) behind[1] = 128 * each[0] * ((1 << of[0].log2) + 1);
+    }
+#pragma unroll 1
+    for (int step = 1 - SLOTS; step < steps; step++) {
+        const int next = step + SLOTS - 1, k = (first + next) * 64;
+        if (step >= 0) TMM__COPY_WAIT(SLOTS - 2);
+        __syncwarp();
+        unsigned char *slot = memory + job->slots_at + (next & (SLOTS - 1)) * job->slot;
+#pragma unroll
+        for (int n = 0; n < 2; n++) {
+            const tmm__half_thin_plain *x = &job->plain[n];
+            const int turned = n == 0 ? job->turned_large : job->turned_thin;
+            if (x->rows == 0 || next >= steps) continue;
+            if (next < of[n].whole)
+                tmm__half_thin_fetch(slot + behind[n], &of[n]);
+            else
+                tmm__half_thin_fetch_checked(slot + behind[n], x, (int)blockIdx.y, each[n],
+                                             turned ? k : begin[n], rows[n], turned ? begin[n] : k);
+            of[n].from += of[n].next, of[n].last_from += of[n].next;
+        }
+        tmm__copy_commit();
+        if (step < 0) continue;
+        slot = memory + job->slots_at + (step & (SLOTS - 1)) * job->slot;
+        const unsigned to = base + here->stage * job->stage;
+        tmm__half_thin_wait(fulls + 8 * (int)TMM__HALF_THIN_STAGES, here, 1);
+#pragma unroll
+        for (int n = 0; n < 2; n++)
+            if (job->plain[n].rows > 0)
+                tmm__half_thin_shift(to + n * 16384, slot + behind[n], &of[n],
+                                     (unsigned)job->plain[n].ld * 2,
+                                     n == 0 ? job->turned_large : job->turned_thin);
+        __syncwarp();
+        if (threadIdx.x % 32 == 0) tmm__barrier_arrive_at(fulls + 8 * here->stage, here->rank);
+        tmm__half_thin_next(job, here);
+    }
 }
 #endif
 #endif
@@ -14085,15 +14142,20 @@ TMM__DEVICE void tmm__xhalf_thin_store(const tmm__half_thin_job *job, const floa
 }
 #endif
 
-/* KERNEL THIN HALF: up to 128 lines of the large operand by 16, 64 or 128 of the thin one, on tensor cores.
-   Two warpgroups multiply, 64 large lines each; a thread of the ninth warp copies by TMA: 288 threads. A
-   stage is 64 k:
-       large   [line][64 k], or two boxes of [64 k][64 lines] if it does not lie along k
+/* KERNEL THIN HALF: one operand is large, the other thin. After this kernel read tmm__half_thin_copy_boxes, its copies
+   (thin.cuh), and tmm__xhalf_thin_sum, its main loop; then what unaligned lines need.
+
+   A tile is up to 128 lines of the large operand by 16, 64 or 128 of the thin one (`cols`):
+       warps 0-3, 4-7   64 large lines each, wgmma of 64 x cols x 16
+       warp 8           one thread copies by TMA: 288 threads
+       warps 9-16       copy by cp.async what TMA does not read, lines that begin between multiples of 16 bytes:
+                        544 threads
+   A stage is 64 k, with the swizzle of 128 bytes; stages form a ring, with two barriers each:
+       large   [line][64 k], K-major; or, MN-major (`turned`), two boxes of [64 k][64 lines]
        thin    the same, `cols` lines
-   with the swizzle of 128 bytes. TMA does not read lines off 16 bytes: eight more warps, 544 threads in all,
-   copy those by cp.async. Where all begin and end at multiples of 4 or 8 bytes, these go to their places, and a
-   block that has all of a tile's k goes on to other tiles: it copies one while it stores the one before.
-   Odd lines go to slots, and from there, moved by some elements, to the stage.
+   Unaligned lines that begin and end at multiples of 4 or 8 bytes go straight to the stage, and a block that has all
+   of a tile's k goes on to other tiles: it copies one while it stores the one before. Others, of odd elements, go to
+   slots of 16 bytes, and from there, moved by some elements, to the stage.
 
    Blocks of a cluster have the same tile, and parts of its k in order. Each adds up its share of the tile,
    in that order, from the shared memory of all:
@@ -14102,8 +14164,9 @@ TMM__DEVICE void tmm__xhalf_thin_store(const tmm__half_thin_job *job, const floa
    More parts are slices, which KERNEL SUM adds. No block waits for one of another cluster.
 
    Tiles have so many large lines that all clusters which fit at once have as much to read: 128 to 132 blocks
-   read 50 MB in 18.4 us, 96 or 192 in 20.5. Memory bounds it where the large operand is in memory; L2 for 128
-   thin lines, where each brings as many bytes again; starting and adding up for little work. */
+   read 50 MB in 18.4 us, 96 or 192 in 20.5. A step of 128 large lines by 16 thin ones is 262,144 operations and
+   18 KB: 14 a byte; by 64, 43; by 128, 64. What bounds it: memory, if it holds the large operand; L2 for 128 thin
+   lines, which bring as many bytes again; for little work launching and adding up. */
 TMM_KERNEL void __launch_bounds__(576, 1) /* 96 registers, so that two blocks of 288 fit */
     tmm__xgemm_half_thin(const TMM__GRID_CONSTANT tmm__half_map map_large,
                          const TMM__GRID_CONSTANT tmm__half_map map_thin, TMM_OUT *__restrict__ C,
@@ -14136,19 +14199,19 @@ TMM_KERNEL void __launch_bounds__(576, 1) /* 96 registers, so that two blocks of
     tmm__let_next_begin();
     tmm__wait_for_previous();
     if (warp >= 9 && job.words == 0) { /* one tile; in the loop it would spill registers */
-        tmm__half_thin_plainly(&job, tmm__memory + skip, fulls, &here);
+        tmm__half_thin_copy_odd(&job, tmm__memory + skip, fulls, &here);
         item = job.items;
     }
 #pragma unroll 1
     for (; item < job.items; item += gridDim.x / job.parts) {
         tmm__half_thin_tile(&job, item / job.slices, &here);
         if (warp >= 9 && job.words == 8) {
-            tmm__half_thin_straight(&job, base + skip, fulls, &here, 8);
+            tmm__half_thin_copy_words(&job, base + skip, fulls, &here, 8);
         } else if (warp >= 9) {
-            tmm__half_thin_straight(&job, base + skip, fulls, &here, 4);
+            tmm__half_thin_copy_words(&job, base + skip, fulls, &here, 4);
         } else if (warp == 8) {
             if (job.expected > 0)
-                tmm__half_thin_boxes(&job, &map_large, &map_thin, base + skip, fulls, &here);
+                tmm__half_thin_copy_boxes(&job, &map_large, &map_thin, base + skip, fulls, &here);
         } else {
             float sum[64];
 #define TMM__SUM_OF(count, large, thin)                                                      \
@@ -14377,7 +14440,7 @@ TMM__DEVICE void tmm__xhalf_tiny_store(const float *own, const int pitch, TMM_OU
            +-----------+---------+----------+----------+
        g 0 | lane 0    | lane 1  | lane 2   | lane 3   |   4 neighbours are a word of 8 bytes, two of 4,
          1 | lane 4    | lane 5  | lane 6   | lane 7   |   or four elements; of other lines, 4 of them are
-           | ...                                       |   turned in registers
+           | ...                                       |   transposed in registers
    C leaves by 16 or 8 bytes; else, or with beta or an epilogue, through shared memory, row by row.
    Two times 16 k are on their way at once; what more must be hidden, other warps hide.
    2 (M + N) K + 2 M N bytes a product, and 2 M N K operations: 8 a byte at 24 x 24 x 24. What bounds it:
@@ -15714,8 +15777,6 @@ TMM_KERNEL void __launch_bounds__(256) tmm__xgemm_float_portable(const tmm__floa
 #define TMM__WGMMA_1(name)                           TMM__JOIN(name, TMM__WGMMA_KERNEL_LIST(TMM__WGMMA_FIRST))
 #define TMM__WGMMA_2(name)                           TMM__JOIN(name, TMM__WGMMA_KERNEL_LIST(TMM__WGMMA_SECOND))
 
-/* Functions of this pass's instance. */
-
 /* TMM__WGMMA_256x128 and so on, the first ones of all instances of KERNEL TENSOR FLOAT. */
 #define TMM__ROW(pass, name, ...) TMM__WGMMA_##name,
 enum { TMM__WGMMA_LIST(TMM__ROW) TMM__WGMMA_INSTANCES };
@@ -16518,8 +16579,8 @@ TMM_KERNEL void __launch_bounds__(384, 1) tmm__gemm_float_wgmma(const tmm__float
    of 32 k, blocks to a multiprocessor. */
 #ifndef TMM__MMA_LIST
 #define TMM__MMA_LIST(_)   \
-    _(5, 128x128, 4, 3, 1) \
-    _(6, 64x64, 2, 4, 2)
+    _(3, 128x128, 4, 3, 1) \
+    _(4, 64x64, 2, 4, 2)
 #define TMM__MMA_PARTS  (TMM__MMA_LIST(TMM__VALUE_1) 0)
 #define TMM__MMA_STAGES (TMM__MMA_LIST(TMM__VALUE_2) 0)
 #define TMM__MMA_EDGE   (32 * TMM__MMA_PARTS)     /* rows and columns of a tile */
@@ -16843,7 +16904,7 @@ enum { TMM__THIN_LIST(TMM__ROW) TMM__THIN_INSTANCES };
    Slot s of half h is k = 4 (s / 2) + 2 h + s % 2. So the 4 neighbours along k that a lane copies of
    a line of the large operand are its slots 2 q, 2 q + 1 of both halves, q = lane % 4. */
 enum { TMM__THIN_MOST = 512, TMM__THIN_LINES = 128 };
-/* Floats of a row where lines lie off 16 bytes: up to three before the first; bytes of a stage. */
+/* Floats of a row where lines are not aligned to 16 bytes: up to three before the first; bytes of a stage. */
 enum { TMM__THIN_ROW = TMM__THIN_LINES + 4, TMM__THIN_STAGE = 4 * TMM__THIN_ROW * 32 };
 
 typedef struct tmm__thin_job {
@@ -17025,7 +17086,7 @@ TMM__DEVICE int tmm__thin_place(const tmm__thin_job *job, int thread)
                             : q * (4 * TMM__THIN_ROW) + thread / 32 * 16 + g * 2;
 }
 
-/* Where rows are off 16 bytes, shifts of k % 4 = 0 to 3, four bits each; else -1. */
+/* Where rows are not aligned to 16 bytes, shifts of k % 4 = 0 to 3, four bits each; else -1. */
 TMM__DEVICE int tmm__thin_shifts(const tmm__thin_job *job)
 {
     const float *first = job->large.X + blockIdx.y * job->large.product_stride;
@@ -17673,20 +17734,6 @@ typedef struct tmm__int8_job {
 /* src/tiledmm/kernels/tensor_int8/numbers.cuh. Residues, 128-bit sums, and which elements of C are
    proved. */
 #if defined(TMM__PASS) && TMM__EMIT_TYPE && TMM__DOUBLE_TENSOR && !defined(TMM__DOUBLE_ONCE)
-TMM__DEVICE float tmm__float_from(unsigned bits)
-{
-    float x;
-    memcpy(&x, &bits, 4);
-    return x;
-}
-
-TMM__DEVICE unsigned tmm__bits_from(float x)
-{
-    unsigned bits;
-    memcpy(&bits, &x, 4);
-    return bits;
-}
-
 /* 2^n, n within the range of normal numbers. */
 TMM__DEVICE double tmm__power_of_two(int n)
 {
@@ -17754,12 +17801,12 @@ TMM__DEVICE unsigned tmm__int8_log(unsigned x)
 {
     /* To float by cutting off: 24 bits at most are left after that. */
     float cut = (float)(x >= 0x1000000u ? x & 0xffffff00u : x);
-    return x == 0 ? 0 : (tmm__bits_from(cut) >> 20) - (127 << 3);
+    return x == 0 ? 0 : (tmm__float_bits(cut) >> 20) - (127 << 3);
 }
 
 TMM__DEVICE float tmm__int8_from_log(unsigned code)
 {
-    return code == 0 ? 0 : tmm__float_from((code << 20) + (127u << 23));
+    return code == 0 ? 0 : tmm__bits_float((code << 20) + (127u << 23));
 }
 
 /* How far a line is scaled for a choice of moduli: x' = rint(2^s x). */
@@ -17772,7 +17819,7 @@ TMM__DEVICE int tmm__int8_shift(int limit, int size)
 TMM__DEVICE float tmm__int8_rest(int limit, const tmm__int8_line *line)
 {
     int exponent = tmm__int8_shift(limit, line->size) + (line->size >> 8);
-    return line->one == 0 ? 0 : tmm__float_from((unsigned)(127 - exponent) << 23);
+    return line->one == 0 ? 0 : tmm__bits_float((unsigned)(127 - exponent) << 23);
 }
 
 /* T_ij for one line, to be put together by tmm__int8_threshold; all in units of 2^(e_i + e_j). */
@@ -17986,7 +18033,7 @@ TMM_KERNEL void __launch_bounds__(256)
         bool usable = one < tmm__power_of_two(1023) &&
                       most < tmm__power_of_two(TMM__INT8_EXPONENT) &&
                       most > tmm__power_of_two(-TMM__INT8_EXPONENT);
-        to.one = tmm__float_from(0x7fc00000u);
+        to.one = tmm__bits_float(0x7fc00000u);
         if (usable) {
             float fraction = (float)(norm * tmm__power_of_two(-exponent));
             to.size = exponent * 256 + (int)ceilf(256 * log2f(fraction) + 0.01f);
@@ -18149,9 +18196,9 @@ TMM__DEVICE unsigned tmm__xgemm_int8_bytes(const tmm__int8_modulus m, float reci
 #pragma unroll
     for (int j = 0; j < 4; j++) {
         unsigned sum = tmm__dot_bytes(lo[j], m.weights[0], m.first);
-        float s = tmm__float_from(tmm__dot_bytes(hi[j], m.weights[1], sum));
+        float s = tmm__bits_float(tmm__dot_bytes(hi[j], m.weights[1], sum));
         float q = __fadd_rn(__fmaf_rn(__fsub_rn(s, half), reciprocal, magic), -magic);
-        residue[j] = tmm__bits_from(__fmaf_rn(q, minus_p, s));
+        residue[j] = tmm__float_bits(__fmaf_rn(q, minus_p, s));
     }
     return tmm__low_bytes(residue[0], residue[1], residue[2], residue[3]);
 }
@@ -18938,28 +18985,51 @@ TMM__CHECK(TMM__INT8_MMA_LIST, 5)
 #undef TMM__CHECK
 #undef TMM__COUNT
 
+/* Has this type an instance in the pass? To go through the file takes g++ 10 ms, and 30 from the 14th time on:
+   then it has no numbers left for the columns of tokens. */
+#define TMM__OF(list) (list(TMM__IN_PASS) 0)
+#define TMM__HAS_INSTANCES                                                                     \
+    (TMM__OF(TMM__SHARED_LIST) || TMM__OF(TMM__REGISTER_LIST) ||                               \
+     (TMM__PIPELINES && TMM__OF(TMM__PIPELINED_LIST)) ||                                       \
+     (TMM__SMALLS && TMM__OF(TMM__SMALL_LIST)) ||                                              \
+     (TMM__FAST &&                                                                             \
+      (TMM__OF(TMM__SKINNY_LIST) || TMM__OF(TMM__OUTER_LIST) || TMM__OF(TMM__NARROW_LIST))) || \
+     (TMM__FAST && TMM__IS_DOUBLE && TMM__OF(TMM__TENSOR_LIST)) ||                             \
+     (TMM__HALF_TENSOR && (TMM__OF(TMM__HALF_LIST) || TMM__OF(TMM__HALF_WGMMA_LIST))) ||       \
+     (TMM__FLOAT_TENSOR && (TMM__OF(TMM__WGMMA_LIST) || TMM__OF(TMM__WGMMA_KERNEL_LIST) ||     \
+                            TMM__OF(TMM__MMA_LIST) || TMM__OF(TMM__THIN_LIST))) ||             \
+     (TMM__DOUBLE_TENSOR && TMM__OF(TMM__INT8_MMA_LIST)))
+
 #define TMM__PASS 1
 #include TMM_HEADER
 #undef TMM__PASS
 #define TMM__PASS 2
+#if TMM__HAS_INSTANCES
 #include TMM_HEADER
+#endif
 #undef TMM__PASS
 #define TMM__PASS 3
+#if TMM__HAS_INSTANCES
 #include TMM_HEADER
+#endif
 #undef TMM__PASS
-#if TMM__FAST
 #define TMM__PASS 4
+#if TMM__HAS_INSTANCES
 #include TMM_HEADER
+#endif
 #undef TMM__PASS
 #define TMM__PASS 5
+#if TMM__HAS_INSTANCES
 #include TMM_HEADER
-#undef TMM__PASS
 #endif
-#if TMM__FLOAT_TENSOR
+#undef TMM__PASS
 #define TMM__PASS 6
+#if TMM__HAS_INSTANCES
 #include TMM_HEADER
-#undef TMM__PASS
 #endif
+#undef TMM__PASS
+#undef TMM__HAS_INSTANCES
+#undef TMM__OF
 #endif
 /* src/tiledmm/launch/product.h. One product, as all launchers take it. */
 #if defined(TMM_NAME) && !defined(TMM__PASS) && TMM__HOST
@@ -19697,14 +19767,25 @@ static inline tmm_status tmm__xtensor(const tmm__xproduct *p, const tmm__plan *p
 /* src/tiledmm/kernels/tensor_half/costs.h. COSTS of elements of 16 bits: what operands are copied, and what plans
    have in common. */
 #if defined(TMM_NAME) && !defined(TMM__PASS) && TMM__HOST && TMM__HALF_TENSOR
-/* half_thin of once/tuning.h, in nanoseconds. KERNEL THIN HALF: the launch, a block, and each thin line by 128
-   large ones that it stores alone; 64 k of 16, 64 and 128 thin lines, and off 16 bytes; from asking for a stage
-   to having it, of L2 and of memory; blocks that share k, and each such line that they add; operands from memory,
-   by KERNEL TENSOR HALF and by this; asked[2]: of what a block has more; bytes of L2 a nanosecond, and by wgmma
-   times `l2`. All: KERNEL ALIGN, each byte that it reads or writes, those beyond L2; KERNEL SUM, each byte; the
-   host for memory and a launch more; apart: part by which L2 takes longer along k, and not, and memory by wgmma;
-   late: times that mma.sync takes where it does not begin early, as all others do;
-   words: each byte of a stage that comes 8 or 4 at a time. */
+/* The numbers half_thin of once/tuning.h, in nanoseconds if nothing else is said. KERNEL THIN HALF:
+       tile[3]     the launch; a block; each thin line, by 128 large ones, that a block stores alone
+       step[4]     64 k with 16, 64 and 128 thin lines, and with lines of odd elements
+       latency[2]  from asking for a stage to having it: of L2, of memory
+       cluster[2]  blocks of a cluster that share k; and each thin line that they add
+       words[2]    each byte of a stage that comes 8 at a time, or 4
+   Of it and of KERNEL TENSOR HALF by wgmma:
+       memory[2]   operands from memory: by TENSOR HALF, by THIN HALF
+       asked[3]    bytes under way at which memory takes twice as long: by TENSOR HALF, by THIN HALF; [2]: the part by
+                   which it does where a block has more than its share
+       l2[2]       bytes of L2 in a nanosecond, by THIN HALF; by TENSOR HALF, times `l2`
+       apart[3]    part by which L2 takes longer for boxes that begin within lines of memory: along k, not along k;
+                   and memory, by wgmma
+   Of all plans:
+       align[3]    KERNEL ALIGN: once, each byte that it reads or writes within L2, and beyond
+       sum[2]      KERNEL SUM: once, each byte
+       host        of the host, for memory and for each launch more
+       late        times that mma.sync takes, since it does not begin early
+       direct      times that KERNEL DIRECT takes longer than for float */
 
 /* Lines and k of an operand as TMA takes them: 16 bytes from line to line, and where they begin. */
 static inline int tmm__xhalf_boxed(const void *X, long long ld, long long stride, long long batch)
@@ -20456,7 +20537,7 @@ typedef struct tmm__xhalf__thins {
     double memory;                                /* nanoseconds of it, */
     int from_memory;                              /* if L2 does not hold all */
     int apart[2];     /* of the large operand and of the thin one: tmm__xhalf_apart */
-    int plain, words; /* is an operand off 16 bytes? tmm__xhalf_thin_words */
+    int plain, words; /* is an operand unaligned? tmm__xhalf_thin_words */
     int cuts, turned; /* may k be cut? Does the large one not lie along k? */
     const int *clusters;
 } tmm__xhalf__thins;
@@ -20468,7 +20549,7 @@ static inline int tmm__xhalf_thin_stage(const tmm__xproduct *p, int cols)
     return ((int)TMM__HALF_THIN_LINES + (turned && cols < 64 ? 64 : cols)) * 128;
 }
 
-/* Is op(A) or op(B) off 16 bytes? Then the kernel copies it without TMA: see tmm__half_thin_fetch. */
+/* Are lines of op(A) or op(B) not aligned to 16 bytes? Then they are copied without TMA, by eight warps. */
 static inline int tmm__xhalf_thin_plain(const tmm__xproduct *p, int is_B)
 {
     return tmm__xhalf_copied(p, is_B, NULL, NULL) > 0;
@@ -20599,7 +20680,7 @@ static inline void tmm__xhalf_thin_plan(const tmm__xproduct *p, tmm__plan *c)
     q.clusters = tmm__clusters((const void *)tmm__xgemm_half_thin, device->shared - 4096, 1, 0);
     for (int n = 0; n < 2 * (int)TMM__HALF_THIN_WAYS; n++) {
         tmm__xhalf__thin w;
-        /* Operands off 16 bytes as they lie, then as copies. Where there are several tiles along thin lines each
+        /* Unaligned operands as they lie, then as copies. Where there are several tiles along thin lines each
            line would be moved more than once. */
         q.plain = copied > 0 && n < (int)TMM__HALF_THIN_WAYS;
         if (n >= (int)TMM__HALF_THIN_WAYS && (copied == 0 || !tmm__xhalf_packs(p))) break;
@@ -20789,7 +20870,7 @@ static inline tmm_status tmm__xhalf_tiny(tmm__xproduct *p)
 }
 #endif
 /* src/tiledmm/kernels/small/launch.h. PLAN and LAUNCHER of KERNEL SMALL. */
-#if defined(TMM_NAME) && !defined(TMM__PASS) && TMM__HOST && TMM__FAST
+#if defined(TMM_NAME) && !defined(TMM__PASS) && TMM__HOST && TMM__SMALLS
 /* The first instance stands in where a device has little shared memory. */
 #define TMM__FIRST(pass, name, rows, cols) 1 ? (rows) * (cols):
 enum { tmm__xsmall_least = (TMM__SMALL_LIST(TMM__FIRST) 0) };
@@ -21984,29 +22065,19 @@ enum { TMM__THIN_FIRST = TMM__FLOAT_INSTANCES, TMM__THIN_LEAST = 2 };
 enum { TMM__THIN_ROUNDS = 8 };
 #endif
 
-static inline const void *tmm__xthin_kernel(int n)
-{
-#define TMM__THIN_KERNEL(pass, name, ...) (const void *)TMM_FN(gemm_float_thin_##name),
-    static const void *const kernels[] = {TMM__THIN_LIST(TMM__THIN_KERNEL)};
-#undef TMM__THIN_KERNEL
-    return kernels[n];
-}
+/* Instance n: lines of the thin operand in a tile, and shared memory. */
+typedef struct tmm__xthin__instance {
+    int cols, bytes;
+    const void *kernel;
+} tmm__xthin__instance;
 
-/* Lines of the thin operand in a tile, and shared memory, of instance n. */
-static inline int tmm__xthin_cols(int n)
+static inline const tmm__xthin__instance *tmm__xthin_instance(int n)
 {
-#define TMM__THIN_ROW(pass, name, cols, ...) cols,
-    static const int cols[] = {TMM__THIN_LIST(TMM__THIN_ROW)};
+#define TMM__THIN_ROW(pass, name, cols, ...) \
+    {cols, TMM_FN(thin_bytes_##name), (const void *)TMM_FN(gemm_float_thin_##name)},
+    static const tmm__xthin__instance instances[] = {TMM__THIN_LIST(TMM__THIN_ROW)};
 #undef TMM__THIN_ROW
-    return cols[n];
-}
-
-static inline int tmm__xthin_bytes(int n)
-{
-#define TMM__THIN_ROW(pass, name, ...) TMM_FN(thin_bytes_##name),
-    static const int bytes[] = {TMM__THIN_LIST(TMM__THIN_ROW)};
-#undef TMM__THIN_ROW
-    return bytes[n];
+    return &instances[n];
 }
 
 /* Tiles of an instance that has `cols` lines of the thin operand in each. */
@@ -22055,7 +22126,7 @@ static inline double tmm__xthin_time(const tmm__xproduct *p, int n, double share
     const double thin = (double)tmm__min(p->M, p->N), large = (double)(p->M + p->N) - thin;
     const double steps = ceil(p->K / 32.0), rate = device->gpu.memory, batch = p->batch;
     const double own = (double)tmm__xthin_products(p);
-    const int cols = tmm__xthin_cols(n), turned = p->N < p->M;
+    const int cols = tmm__xthin_instance(n)->cols, turned = p->N < p->M;
     const long long k = turned ? p->csA : p->rsB; /* from one to the next */
     int i = TMM__TUNED_THIN - 1;
     while (i > 0 && t->thin.cols[i] != cols) i--;
@@ -22090,7 +22161,7 @@ static inline void tmm__xthin_plan(const tmm__xproduct *p, tmm__plan *plan)
     const double processors = TMM__BUSY(tmm__current_device()->processors);
     for (int i = 0; i < TMM__THIN_INSTANCES * (int)TMM__THIN_ROUNDS; i++) {
         const int n = i / TMM__THIN_ROUNDS, rounds = i % TMM__THIN_ROUNDS + 1;
-        const int cols = tmm__xthin_cols(n), alike = p->batch == 1 && rounds == 2;
+        const int cols = tmm__xthin_instance(n)->cols, alike = p->batch == 1 && rounds == 2;
         const double tiles = tmm__xthin_tiles(p, cols), units = tiles * ceil(p->K / 32.0);
         const double most = floor((alike ? 1 : rounds) * processors / p->batch);
         double shares = fmax(fmin(floor(units / (cols < 64 ? 4 : 8)), most), 1);
@@ -22101,12 +22172,12 @@ static inline void tmm__xthin_plan(const tmm__xproduct *p, tmm__plan *plan)
         time = TMM__PLAN_GUESS(TMM__THIN_FIRST + n, TMM__PLAN_EVEN, rounds, time);
         if (time >= plan->time) continue;
         plan->time = time, plan->instance = TMM__THIN_FIRST + n;
-        plan->kernel = tmm__xthin_kernel(n);
+        plan->kernel = tmm__xthin_instance(n)->kernel;
         plan->cut = TMM__PLAN_EVEN, plan->slices = 1, plan->blocks = (long long)shares;
         plan->turned = p->N < p->M;
         plan->tile_m = plan->turned ? (int)TMM__THIN_LINES : cols;
         plan->tile_n = plan->turned ? cols : (int)TMM__THIN_LINES;
-        plan->threads = 384, plan->bytes = tmm__xthin_bytes(n);
+        plan->threads = 384, plan->bytes = tmm__xthin_instance(n)->bytes;
     }
 }
 
@@ -22923,7 +22994,7 @@ static inline tmm_status tmm__xcheck_gamma(double gamma)
 {
     if (!TMM__IS_INTEGER || (gamma == floor(gamma) && fabs(gamma) <= 2147483648.0)) return TMM_OK;
     return tmm__fail(TMM_ERROR_ARGUMENT,
-                     "gamma is %g: for integers it must be one, of 2^31 at most", gamma);
+                     "gamma is %g, but must be a whole number of at most 2^31 for integers", gamma);
 }
 
 /* Checks the epilogue of `batch` products whose other arguments have been checked, and puts it into
@@ -22938,11 +23009,13 @@ static inline tmm_status tmm__xset_after(tmm__after *after, const tmm_epilogue *
                          (int)e->activation);
     if (TMM__IS_INTEGER && e->activation > TMM_RELU)
         return tmm__fail(TMM_ERROR_UNSUPPORTED,
-                         "activation is %s, which integers do not have: TMM_RELU alone",
+                         "activation is %s, but the only one for integers is TMM_RELU",
                          e->activation == TMM_SILU ? "TMM_SILU" : "a GELU");
     tmm_status status = tmm__xcheck_gamma(e->gamma);
     if (status != TMM_OK || o->M == 0 || o->N == 0 || batch == 0) return status;
     const int adds = e->gamma != 0;
+    if (adds && e->D == NULL)
+        return tmm__fail(TMM_ERROR_ARGUMENT, "D is NULL, but gamma is %g", e->gamma);
     if (adds) status = tmm__check_matrix("D", "ldd", e->D, o->M, o->N, e->ldd, sizeof(TMM_OUT));
     if (status != TMM_OK) return status;
     const tmm__area areas[3] = {tmm__area_of(e->row_bias, 1, o->M, o->M, sizeof(TMM_OUT)),
@@ -22972,8 +23045,8 @@ static inline tmm_status tmm__xleft_out(const tmm__xproduct *p, const tmm__xkern
 {
     (void)p;
     return tmm__fail(TMM_ERROR_UNSUPPORTED,
-                     "kernel %s is not in this program: it was compiled with TMM_SIMPLE, or the "
-                     "kernel is not for elements of this type and size of C",
+                     "kernel %s is not in this program for this type and shape; TMM_SIMPLE leaves "
+                     "all fast kernels out",
                      tmm_kernel_string(row->value));
 }
 
@@ -23167,6 +23240,7 @@ static inline tmm_kernel tmm__xstands_for(tmm_kernel kernel, const tmm__xproduct
     if (kernel == TMM_NARROW && !tmm__xnarrow_fits(p, batch)) kernel = TMM_PIPELINED;
     /* KERNEL TENSOR of double has such a pipeline, too, and the same chains of multiply-adds. Where
        it does not pay, units of double bound every kernel. Of 16 bits it has the pipeline. */
+    if (kernel == TMM_SMALL && !TMM__SMALLS) kernel = TMM_PIPELINED;
     if (kernel == TMM_PIPELINED && !TMM__PIPELINES) {
 #if TMM__HALF_TENSOR
         const int pays = tmm__xtensor_competes(p, tmm__xrow(TMM_TENSOR));
@@ -23286,12 +23360,8 @@ static inline tmm_status tmm__xproducts(tmm_kernel kernel, const tmm__operands *
     return status;
 }
 
-TMM_API tmm_status tmm__xgemm_batched_with(tmm_kernel kernel, tmm_op opA, tmm_op opB, long long M,
-                                           long long N, long long K, TMM_SCALAR alpha,
-                                           const TMM_TYPE *A, long long lda, const TMM_TYPE *B,
-                                           long long ldb, TMM_SCALAR beta, TMM_OUT *C,
-                                           long long ldc, long long strideA, long long strideB,
-                                           long long strideC, long long batch, tmm_stream stream)
+TMM_API tmm_status tmm__xgemm_batched_with(tmm_kernel kernel, TMM__GEMM_PARAMETERS,
+                                           TMM__BATCH_PARAMETERS, tmm_stream stream)
 {
     const long long strides[3] = {strideA, strideB, strideC};
     const int reads_AB = !((TMM_SUM)alpha == 0);
@@ -23303,11 +23373,9 @@ TMM_API tmm_status tmm__xgemm_batched_with(tmm_kernel kernel, tmm_op opA, tmm_op
 }
 
 #ifdef TMM_WITH_EPILOGUE
-TMM_API tmm_status tmm__xgemm_batched_epilogue(
-    tmm_kernel kernel, tmm_op opA, tmm_op opB, long long M, long long N, long long K,
-    TMM_SCALAR alpha, const TMM_TYPE *A, long long lda, const TMM_TYPE *B, long long ldb,
-    TMM_SCALAR beta, TMM_OUT *C, long long ldc, long long strideA, long long strideB,
-    long long strideC, long long batch, const tmm_epilogue *epilogue, tmm_stream stream)
+TMM_API tmm_status tmm__xgemm_batched_epilogue(tmm_kernel kernel, TMM__GEMM_PARAMETERS,
+                                               TMM__BATCH_PARAMETERS, const tmm_epilogue *epilogue,
+                                               tmm_stream stream)
 {
     const long long strides[3] = {strideA, strideB, strideC};
     const int reads_AB = !((TMM_SUM)alpha == 0);
@@ -23321,10 +23389,7 @@ TMM_API tmm_status tmm__xgemm_batched_epilogue(
     return tmm__xproducts(kernel, &operands, with, beta, strides, batch, stream);
 }
 
-TMM_API tmm_status tmm__xgemm_epilogue(tmm_kernel kernel, tmm_op opA, tmm_op opB, long long M,
-                                       long long N, long long K, TMM_SCALAR alpha,
-                                       const TMM_TYPE *A, long long lda, const TMM_TYPE *B,
-                                       long long ldb, TMM_SCALAR beta, TMM_OUT *C, long long ldc,
+TMM_API tmm_status tmm__xgemm_epilogue(tmm_kernel kernel, TMM__GEMM_PARAMETERS,
                                        const tmm_epilogue *epilogue, tmm_stream stream)
 {
     return tmm__xgemm_batched_epilogue(kernel, opA, opB, M, N, K, alpha, A, lda, B, ldb, beta, C,
@@ -23332,29 +23397,20 @@ TMM_API tmm_status tmm__xgemm_epilogue(tmm_kernel kernel, tmm_op opA, tmm_op opB
 }
 #endif
 
-TMM_API tmm_status tmm__xgemm_batched(tmm_op opA, tmm_op opB, long long M, long long N, long long K,
-                                      TMM_SCALAR alpha, const TMM_TYPE *A, long long lda,
-                                      const TMM_TYPE *B, long long ldb, TMM_SCALAR beta, TMM_OUT *C,
-                                      long long ldc, long long strideA, long long strideB,
-                                      long long strideC, long long batch, tmm_stream stream)
+TMM_API tmm_status tmm__xgemm_batched(TMM__GEMM_PARAMETERS, TMM__BATCH_PARAMETERS,
+                                      tmm_stream stream)
 {
     return tmm__xgemm_batched_with(TMM_AUTO, opA, opB, M, N, K, alpha, A, lda, B, ldb, beta, C, ldc,
                                    strideA, strideB, strideC, batch, stream);
 }
 
-TMM_API tmm_status tmm__xgemm_with(tmm_kernel kernel, tmm_op opA, tmm_op opB, long long M,
-                                   long long N, long long K, TMM_SCALAR alpha, const TMM_TYPE *A,
-                                   long long lda, const TMM_TYPE *B, long long ldb, TMM_SCALAR beta,
-                                   TMM_OUT *C, long long ldc, tmm_stream stream)
+TMM_API tmm_status tmm__xgemm_with(tmm_kernel kernel, TMM__GEMM_PARAMETERS, tmm_stream stream)
 {
     return tmm__xgemm_batched_with(kernel, opA, opB, M, N, K, alpha, A, lda, B, ldb, beta, C, ldc,
                                    0, 0, 0, 1, stream);
 }
 
-TMM_API tmm_status tmm__xgemm(tmm_op opA, tmm_op opB, long long M, long long N, long long K,
-                              TMM_SCALAR alpha, const TMM_TYPE *A, long long lda, const TMM_TYPE *B,
-                              long long ldb, TMM_SCALAR beta, TMM_OUT *C, long long ldc,
-                              tmm_stream stream)
+TMM_API tmm_status tmm__xgemm(TMM__GEMM_PARAMETERS, tmm_stream stream)
 {
     return tmm__xgemm_with(TMM_AUTO, opA, opB, M, N, K, alpha, A, lda, B, ldb, beta, C, ldc,
                            stream);
@@ -23491,7 +23547,8 @@ TMM_API tmm_status tmm__xgemm_prepare_memory(long long lines, long long K, size_
     if (bytes == NULL) return tmm__fail(TMM_ERROR_ARGUMENT, "bytes is NULL");
     *bytes = 0;
     if (lines < 0 || K < 0)
-        return tmm__fail(TMM_ERROR_ARGUMENT, "%s is negative", K < 0 ? "K" : "lines");
+        return tmm__fail(TMM_ERROR_ARGUMENT, "%s is negative: %lld", K < 0 ? "K" : "lines",
+                         K < 0 ? K : lines);
     if (lines > most || K > most || (K > 0 && lines > elements / K))
         return tmm__fail(TMM_ERROR_UNSUPPORTED, "kernel %s: %lld x %lld is too large for it",
                          tmm_kernel_string(TMM__CONVERTING), lines, K);
@@ -23590,10 +23647,11 @@ static inline tmm_status tmm__xcheck_prepared(long long M, long long N, long lon
                              is_B ? 'B' : 'A');
         } else if (ready->is_B != is_B || ready->lines != lines || ready->K != K) {
             return tmm__fail(TMM_ERROR_ARGUMENT,
-                             "%c was prepared as %c with %lld lines of %lld elements, but has %lld "
-                             "of %lld here",
-                             is_B ? 'B' : 'A', ready->is_B ? 'B' : 'A', ready->lines, ready->K,
-                             lines, K);
+                             "%c was prepared as %c with %lld %s of %lld elements, but op(%c) has "
+                             "%lld %s of %lld here",
+                             is_B ? 'B' : 'A', ready->is_B ? 'B' : 'A', ready->lines,
+                             ready->is_B ? "columns" : "rows", ready->K, is_B ? 'B' : 'A', lines,
+                             is_B ? "columns" : "rows", K);
         } else if (ready->type != type) {
             return tmm__fail(TMM_ERROR_ARGUMENT, "%c was not prepared for products of %s",
                              is_B ? 'B' : 'A', TMM__FLOAT_TENSOR ? "float" : "double");
@@ -23633,10 +23691,7 @@ TMM_API tmm_status tmm__xgemm_tensor_memory(long long M, long long N, long long 
     return TMM_OK;
 }
 
-TMM_API tmm_status tmm__xgemm_tensor(tmm_op opA, tmm_op opB, long long M, long long N, long long K,
-                                     TMM_SCALAR alpha, const TMM_TYPE *A, long long lda,
-                                     const TMM_TYPE *B, long long ldb, TMM_SCALAR beta, TMM_OUT *C,
-                                     long long ldc, const tmm_tensor_options *options,
+TMM_API tmm_status tmm__xgemm_tensor(TMM__GEMM_PARAMETERS, const tmm_tensor_options *options,
                                      tmm_stream stream)
 {
     if (options == NULL) options = &tmm__xno_options;
@@ -23683,20 +23738,9 @@ TMM_API tmm_status tmm__xgemm_tensor(tmm_op opA, tmm_op opB, long long M, long l
 TMM_API tmm_status tmm__xmatmul(long long M, long long N, long long K, const TMM_TYPE *A,
                                 const TMM_TYPE *B, TMM_OUT *C)
 {
-    const tmm__operands operands = {TMM_OP_N,
-                                    TMM_OP_N,
-                                    M,
-                                    N,
-                                    K,
-                                    A,
-                                    K > 1 ? K : 1,
-                                    B,
-                                    N > 1 ? N : 1,
-                                    C,
-                                    N > 1 ? N : 1,
-                                    sizeof(TMM_TYPE),
-                                    sizeof(TMM_OUT),
-                                    1};
+    const long long lda = K > 1 ? K : 1, ldb = N > 1 ? N : 1;
+    const tmm__operands operands = {
+        TMM_OP_N, TMM_OP_N, M, N, K, A, lda, B, ldb, C, ldb, sizeof(TMM_TYPE), sizeof(TMM_OUT), 1};
     tmm_status status = tmm__check_gemm(&operands);
     if (status != TMM_OK || M == 0 || N == 0) return status;
 #if TMM__HOST_LAYER && !defined(TMM_EPILOGUE)
@@ -23706,7 +23750,7 @@ TMM_API tmm_status tmm__xmatmul(long long M, long long N, long long K, const TMM
     memset(&large, 0, sizeof large);
     large.kernel = (TMM__HALF_TENSOR) != 0 ? TMM_AUTO_TENSOR : TMM_AUTO;
     if (((double)M * K + (double)K * N + (double)M * N) * sizeof(TMM_TYPE) >= 6.4e7)
-        return tmm__xgemm_host(TMM_OP_N, TMM_OP_N, M, N, K, (TMM_SCALAR)1, A, K > 1 ? K : 1, B, N,
+        return tmm__xgemm_host(TMM_OP_N, TMM_OP_N, M, N, K, (TMM_SCALAR)1, A, lda, B, N,
                                (TMM_SCALAR)0, C, N, &large);
 #endif
     static const char *const names[3] = {"A", "B", "C"};
@@ -23726,9 +23770,8 @@ TMM_API tmm_status tmm__xmatmul(long long M, long long N, long long K, const TMM
         status = tmm__cuda(cudaMemcpy(device[n], from[n], bytes[n], cudaMemcpyHostToDevice),
                            n == 0 ? "copy of A to the device" : "copy of B to the device");
     if (status == TMM_OK)
-        status = tmm__xgemm(TMM_OP_N, TMM_OP_N, M, N, K, (TMM_SCALAR)1, (TMM_TYPE *)device[0],
-                            K > 1 ? K : 1, (TMM_TYPE *)device[1], N, (TMM_SCALAR)0,
-                            (TMM_OUT *)device[2], N, 0);
+        status = tmm__xgemm(TMM_OP_N, TMM_OP_N, M, N, K, (TMM_SCALAR)1, (TMM_TYPE *)device[0], lda,
+                            (TMM_TYPE *)device[1], N, (TMM_SCALAR)0, (TMM_OUT *)device[2], N, 0);
     if (status == TMM_OK)
         status = tmm__cuda(cudaMemcpy(C, device[2], bytes[2], cudaMemcpyDeviceToHost),
                            "multiplication, or copy of C to the host");
@@ -23803,10 +23846,22 @@ static inline tmm_status tmm__xblock(const tmm__job *job, const tmm__block_produ
     return status != TMM_OK ? status : tmm__xrun(kernel, &p);
 }
 
-TMM_API tmm_status tmm__xgemm_host(tmm_op opA, tmm_op opB, long long M, long long N, long long K,
-                                   TMM_SCALAR alpha, const TMM_TYPE *A, long long lda,
-                                   const TMM_TYPE *B, long long ldb, TMM_SCALAR beta, TMM_OUT *C,
-                                   long long ldc, const tmm_host_options *options)
+/* What products from host memory and those of several devices have in common. */
+static inline tmm__job tmm__xjob(tmm_op opA, tmm_op opB, long long M, long long N, long long K,
+                                 const TMM_SCALAR *alpha, const TMM_SCALAR *beta)
+{
+    tmm__job job;
+    memset(&job, 0, sizeof job);
+    job.opA = opA, job.opB = opB, job.M = M, job.N = N, job.K = K;
+    job.size = sizeof(TMM_TYPE), job.size_C = sizeof(TMM_OUT);
+    /* An element of C with fewer bits than a sum is rounded once: its k are one part. */
+    job.depth = sizeof(TMM_OUT) < sizeof(TMM_SUM) ? LLONG_MAX : TMM__HOST_DEPTH;
+    job.alpha = alpha, job.beta = beta;
+    job.launch = tmm__xblock;
+    return job;
+}
+
+TMM_API tmm_status tmm__xgemm_host(TMM__GEMM_PARAMETERS, const tmm_host_options *options)
 {
     const int reads_AB = (TMM_SUM)alpha != 0;
     const tmm__operands operands = {
@@ -23817,18 +23872,10 @@ TMM_API tmm_status tmm__xgemm_host(tmm_op opA, tmm_op opB, long long M, long lon
     return tmm__fail(TMM_ERROR_UNSUPPORTED, "tmm_?gemm_host cannot be used with a TMM_EPILOGUE");
 #endif
     if (M == 0 || N == 0) return TMM_OK;
-    tmm__job job;
-    memset(&job, 0, sizeof job);
-    job.opA = opA, job.opB = opB;
-    job.M = M, job.N = N, job.K = reads_AB ? K : 0;
-    job.size = sizeof(TMM_TYPE), job.size_C = sizeof(TMM_OUT);
-    /* An element of C with fewer bits than a sum is rounded once: its k are one part. */
-    job.depth = sizeof(TMM_OUT) < sizeof(TMM_SUM) ? LLONG_MAX : TMM__HOST_DEPTH;
+    tmm__job job = tmm__xjob(opA, opB, M, N, reads_AB ? K : 0, &alpha, &beta);
     job.A = (const char *)A, job.B = (const char *)B, job.C = (char *)C;
     job.lda = lda, job.ldb = ldb, job.ldc = ldc;
-    job.alpha = &alpha, job.beta = &beta;
     job.reads_C = (TMM_SUM)beta != 0;
-    job.launch = tmm__xblock;
     return tmm__host_run(&job, options);
 }
 
@@ -23895,7 +23942,9 @@ TMM_API tmm_status tmm__xgemm_multi(tmm_op opA, tmm_op opB, long long M, long lo
         if (p->rows < 0 || p->rows_B < 0 || p->rows > M - rows ||
             p->rows_B > (opB == TMM_OP_N ? K : N) - rows_B)
             return tmm__fail(TMM_ERROR_ARGUMENT,
-                             "parts[%d]: rows or rows_B is negative or too large", n);
+                             "parts[%d]: rows is %lld and rows_B %lld: one is negative, or more "
+                             "than is left",
+                             n, p->rows, p->rows_B);
         rows += p->rows;
         rows_B += p->rows_B;
         status = tmm__xcheck_part(opA, opB, p, M, N, K, reads);
@@ -23914,17 +23963,9 @@ TMM_API tmm_status tmm__xgemm_multi(tmm_op opA, tmm_op opB, long long M, long lo
     return tmm__fail(TMM_ERROR_UNSUPPORTED, "tmm_?gemm_multi cannot be used with a TMM_EPILOGUE");
 #endif
     if (M == 0 || N == 0) return TMM_OK;
-    tmm__job job;
-    memset(&job, 0, sizeof job);
-    job.opA = opA, job.opB = opB;
-    job.M = M, job.N = N, job.K = reads ? K : 0;
-    job.size = sizeof(TMM_TYPE), job.size_C = sizeof(TMM_OUT);
-    /* An element of C with fewer bits than a sum is rounded once: its k are one part. */
-    job.depth = sizeof(TMM_OUT) < sizeof(TMM_SUM) ? LLONG_MAX : TMM__HOST_DEPTH;
-    job.alpha = &alpha, job.beta = &beta;
+    tmm__job job = tmm__xjob(opA, opB, M, N, reads ? K : 0, &alpha, &beta);
     job.kernel = kernel;
     job.allowed = TMM__PACK;
-    job.launch = tmm__xblock;
     status = tmm__xcheck_parts(&job, parts, count);
     return status != TMM_OK ? status : tmm__multi_run(&job, parts, count);
 }
@@ -24024,34 +24065,16 @@ static inline tmm_status tmm__xcpu(const tmm__operands *o, TMM__ALPHA alpha, TMM
     return TMM_OK;
 }
 
-TMM_API tmm_status tmm__xgemm_cpu(tmm_op opA, tmm_op opB, long long M, long long N, long long K,
-                                  TMM_SCALAR alpha, const TMM_TYPE *A, long long lda,
-                                  const TMM_TYPE *B, long long ldb, TMM_SCALAR beta, TMM_OUT *C,
-                                  long long ldc)
+TMM_API tmm_status tmm__xgemm_cpu(TMM__GEMM_PARAMETERS)
 {
-    const tmm__operands operands = {opA,
-                                    opB,
-                                    M,
-                                    N,
-                                    K,
-                                    A,
-                                    lda,
-                                    B,
-                                    ldb,
-                                    C,
-                                    ldc,
-                                    sizeof(TMM_TYPE),
-                                    sizeof(TMM_OUT),
-                                    (TMM_SUM)alpha != 0};
+    const int reads_AB = (TMM_SUM)alpha != 0;
+    const tmm__operands operands = {
+        opA, opB, M, N, K, A, lda, B, ldb, C, ldc, sizeof(TMM_TYPE), sizeof(TMM_OUT), reads_AB};
     return tmm__xcpu(&operands, TMM__PLAIN(alpha), beta, C, 1);
 }
 
 #ifdef TMM_WITH_EPILOGUE
-TMM_API tmm_status tmm__xgemm_cpu_epilogue(tmm_op opA, tmm_op opB, long long M, long long N,
-                                           long long K, TMM_SCALAR alpha, const TMM_TYPE *A,
-                                           long long lda, const TMM_TYPE *B, long long ldb,
-                                           TMM_SCALAR beta, TMM_OUT *C, long long ldc,
-                                           const tmm_epilogue *epilogue)
+TMM_API tmm_status tmm__xgemm_cpu_epilogue(TMM__GEMM_PARAMETERS, const tmm_epilogue *epilogue)
 {
     const int reads_AB = (TMM_SUM)alpha != 0;
     const tmm__operands operands = {
@@ -24063,26 +24086,12 @@ TMM_API tmm_status tmm__xgemm_cpu_epilogue(tmm_op opA, tmm_op opB, long long M, 
 }
 #endif
 
-TMM_API tmm_status tmm__xgemm_openmp(tmm_op opA, tmm_op opB, long long M, long long N, long long K,
-                                     TMM_SCALAR alpha, const TMM_TYPE *A, long long lda,
-                                     const TMM_TYPE *B, long long ldb, TMM_SCALAR beta, TMM_OUT *C,
-                                     long long ldc, int threads)
+TMM_API tmm_status tmm__xgemm_openmp(TMM__GEMM_PARAMETERS, int threads)
 {
     if (threads < 0) return tmm__fail(TMM_ERROR_ARGUMENT, "threads is negative: %d", threads);
-    const tmm__operands operands = {opA,
-                                    opB,
-                                    M,
-                                    N,
-                                    K,
-                                    A,
-                                    lda,
-                                    B,
-                                    ldb,
-                                    C,
-                                    ldc,
-                                    sizeof(TMM_TYPE),
-                                    sizeof(TMM_OUT),
-                                    (TMM_SUM)alpha != 0};
+    const int reads_AB = (TMM_SUM)alpha != 0;
+    const tmm__operands operands = {
+        opA, opB, M, N, K, A, lda, B, ldb, C, ldc, sizeof(TMM_TYPE), sizeof(TMM_OUT), reads_AB};
 #ifdef _OPENMP
     return tmm__xcpu(&operands, TMM__PLAIN(alpha), beta, C,
                      threads > 0 ? threads : omp_get_max_threads());
@@ -24250,20 +24259,9 @@ TMM_API tmm_status tmm__xsyrk_batched_with(tmm_kernel kernel, tmm_fill fill, tmm
                                            long long batch, tmm_stream stream)
 {
     const long long strides[3] = {strideA, strideA, strideC};
-    tmm__operands operands = {op,
-                              op,
-                              N,
-                              N,
-                              K,
-                              A,
-                              lda,
-                              A,
-                              lda,
-                              C,
-                              ldc,
-                              sizeof(TMM_TYPE),
-                              sizeof(TMM_OUT),
-                              !((TMM_SUM)alpha == 0)};
+    const int reads = !((TMM_SUM)alpha == 0);
+    tmm__operands operands = {
+        op, op, N, N, K, A, lda, A, lda, C, ldc, sizeof(TMM_TYPE), sizeof(TMM_OUT), reads};
     tmm__xproduct p;
     tmm_status status = tmm__xsyrk_begin(&operands, &p, fill, batch);
     if (status == TMM_OK) status = tmm__xcheck_batch(&operands, strides, batch);
@@ -24355,6 +24353,7 @@ TMM_API tmm_status tmm__xsyrk_cpu(tmm_fill fill, tmm_op op, long long N, long lo
 #undef TMM__LEFT_OUT
 #undef TMM__IF_FAST
 #undef TMM__IF_PIPELINED
+#undef TMM__IF_SMALL
 #undef TMM__IF_FLOAT_FAST
 #undef TMM__IF_TENSOR
 #undef TMM__IF_INT8
@@ -24392,6 +24391,7 @@ TMM_API tmm_status tmm__xsyrk_cpu(tmm_fill fill, tmm_op op, long long N, long lo
 #define TMM_SCALAR float
 #define TMM_NAME   h
 #include TMM_HEADER
+#ifndef TMM_NO_FLOAT_C
 #define TMM_TYPE   tmm_half
 #define TMM_SUM    float
 #define TMM_SCALAR float
@@ -24399,18 +24399,21 @@ TMM_API tmm_status tmm__xsyrk_cpu(tmm_fill fill, tmm_op op, long long N, long lo
 #define TMM_NAME   hs
 #include TMM_HEADER
 #endif
+#endif
 #ifdef TMM_WITH_BFLOAT16
 #define TMM_TYPE   tmm_bfloat16
 #define TMM_SUM    float
 #define TMM_SCALAR float
 #define TMM_NAME   b
 #include TMM_HEADER
+#ifndef TMM_NO_FLOAT_C
 #define TMM_TYPE   tmm_bfloat16
 #define TMM_SUM    float
 #define TMM_SCALAR float
 #define TMM_OUT    float
 #define TMM_NAME   bs
 #include TMM_HEADER
+#endif
 #endif
 #undef TMM__MAKING_READY
 #undef TMM_TILE

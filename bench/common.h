@@ -211,4 +211,14 @@ static inline double median(double *x, int count) /* sorts them */
     qsort(x, (size_t)count, sizeof *x, ascending);
     return (x[(count - 1) / 2] + x[count / 2]) / 2;
 }
+
+/* The mean of the middle half. Where the clock falls halfway, medians of two can lie on either side. */
+static inline double middle(double *x, int count) /* sorts them */
+{
+    const int cut = (count + 1) / 4;
+    double sum = 0;
+    qsort(x, (size_t)count, sizeof *x, ascending);
+    for (int n = cut; n < count - cut; n++) sum += x[n];
+    return sum / (count - 2 * cut);
+}
 #endif

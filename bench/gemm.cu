@@ -10,8 +10,9 @@
            ./gemm --help
 
    A row is one kernel of ours at one shape:
-   - Inputs, checks and times are those of bench/shapes.cu (check.h, race.h): seven slices of 6 ms of
-     each contender in turn, from 200 us a call on three of 300 ms; the median, per call on a stream.
+   - Inputs, checks and times are those of bench/shapes.cu (check.h, race.h): 16 slices of 3 ms of
+     each contender in turn, of 20 ms from 200 us a call on; the mean of their middle half, per call
+     on a stream.
      All contenders of a shape take turns. Below 100 us per call also the time in a CUDA graph.
    - With --phi P elements are (u - 0.5) exp(P z), u uniform in (0, 1) and z normal: the wider, the
      more a product of bytes needs. Then the bound (K + 2) u alone is asked, which cuBLAS keeps, too.
@@ -471,7 +472,7 @@ static void run_shape(bench *w)
         r.c = &c[n], r.graph = graph[n];
         r.chosen = c[n].kernel;
         if (r.chosen == TMM_AUTO || r.chosen == TMM_AUTO_TENSOR) r.chosen = chosen_for(q, r.chosen);
-        r.us = c[n].done ? median(c[n].times, c[n].done) : 0;
+        r.us = c[n].done ? middle(c[n].times, c[n].done) : 0;
         if (at.cublas >= 0)
             r.cublas = c[at.cublas].us, r.cublas_graph = graph[at.cublas],
             r.cublas_error = c[at.cublas].error;

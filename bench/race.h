@@ -5,20 +5,22 @@
 #define BENCH_RACE_H
 #include "product.h"
 
-enum { ROUNDS = 7, ROUNDS_LONG = 3, MOST_CONTENDERS = 256, DROP_AFTER = 2 };
+/* Even numbers of rounds, forth and back: of two contenders none is later than the other in the mean. */
+enum { ROUNDS = 16, ROUNDS_LONG = 8, LEAST_ROUNDS = 8, MOST_CONTENDERS = 256, DROP_AFTER = 2 };
 enum { LEAST_CALLS = 20, MOST_CALLS = 250 }; /* of a graph */
 #if defined(__CUCC__) && !defined(KNOWN_CLOCK)
 static const double SLICE = 0; /* microseconds: one call is enough where times mean nothing */
 #else
-static const double SLICE = 6e3;
+static const double SLICE = 3e3;
 #endif
-static const double SUSTAINED = 300e3;     /* microseconds of a slice, of calls from this on: */
-static const double SUSTAINED_FROM = 200;  /* clocks fall to what power allows after some 50 ms */
-static const double GRAPH_BELOW = 50;      /* microseconds */
-static const double GRAPH_LENGTH = 2e3;    /* microseconds, by the time on a stream */
-static const double HOPELESS = 1.5;        /* times the fastest: not timed any further, unless */
-static const double HOST_BOUND = 20;       /* microseconds on a stream may be the host's */
-static const double FAR = 1.15;            /* times the fastest, in the same way as it */
+static const double SUSTAINED = 20e3;     /* microseconds of a slice, of calls from this on: */
+static const double SUSTAINED_FROM = 200; /* clocks fall to what power allows after some 50 ms, */
+static const double LEAD = 2;           /* so for so many times a slice they are not timed before */
+static const double GRAPH_BELOW = 50;   /* microseconds */
+static const double GRAPH_LENGTH = 1e3; /* microseconds, by the time on a stream */
+static const double HOPELESS = 1.5;     /* times the fastest: not timed any further, unless */
+static const double HOST_BOUND = 20;    /* microseconds on a stream may be the host's */
+static const double FAR = 1.15;         /* times the fastest, in the same way as it */
 static const double FAR_BEFORE_LOAD = 1.4; /* the same in slices too short for power to count */
 
 /* One of those that are timed. A bench knows it by `call`, and sets what that reads. */
@@ -32,6 +34,7 @@ struct contender {
     const void *how; /* a plan, an algorithm */
     cudaGraphExec_t graph;
     int per_graph, calls, rounds, done; /* calls: of a slice, graphs or products */
+    int lead;                           /* calls before them that do not count, on a stream */
     double times[ROUNDS];
     double us,
         error; /* us: of a call, 0 or less if there is none; error: the largest over |A||B| */
@@ -55,15 +58,16 @@ typedef enum race_way {
 
 /* ---------------------------------- timing ---------------------------------------------------- */
 /* Microseconds for each product of `calls` calls, or launches of a graph, back to back; negative if
-   one was refused. On a stream a call that does not count comes before: what the first does after a
-   synchronisation, above all getting memory, is done then. */
+   one was refused. On a stream calls that do not count come before: what the first does after a
+   synchronisation, above all getting memory, is done then. Where power sets the clock they last until
+   it is that of this contender, not of the one before. */
 static inline double time_calls(const device_race *r, const contender *c, int calls)
 {
     const device *d = r->d;
     float ms = 0;
     int good = 1;
     spin<<<1, 1, 0, d->stream>>>(HOLD);
-    if (!c->graph && SLICE > 0) good = c->call(r, c, calls);
+    for (int n = 0; n < c->lead && good && !c->graph; n++) good = c->call(r, c, calls + n);
     must(cudaEventRecord(d->from, d->stream), "event");
     for (int n = 0; n < calls && good; n++)
         if (c->graph)
@@ -104,7 +108,7 @@ static inline double look_over(const device_race *r, contender *c, int count)
 {
     double fastest = HUGE_VAL;
     for (int n = 0; n < count; n++) {
-        c[n].done = c[n].rounds = 0, c[n].us = -1;
+        c[n].done = c[n].rounds = 0, c[n].us = -1, c[n].lead = SLICE > 0;
         if (c[n].result) continue;
         double us = time_calls(r, &c[n], 1);
         for (int calls = 4; us > 0 && us * calls < SLICE / 2 && calls <= 256; calls *= 4)
@@ -116,7 +120,7 @@ static inline double look_over(const device_race *r, contender *c, int count)
     for (int n = 0; n < count; n++) {
         const int hopeless =
             r->drop && n > 0 && c[n].us > HOPELESS * fastest && c[n].us > HOST_BOUND;
-        if (c[n].us > 0 && !hopeless) c[n].rounds = c[n].us > SLICE ? ROUNDS_LONG : ROUNDS;
+        if (c[n].us > 0 && !hopeless) c[n].rounds = c[n].us > SUSTAINED ? ROUNDS_LONG : ROUNDS;
     }
     return fastest;
 }
@@ -140,16 +144,21 @@ static inline int make_graphs(const device_race *r, contender *c, int count, rac
 }
 
 /* So many slices of each, of about so many microseconds, in turn: forth and back, so that none is
-   always first. */
-static inline void take_turns(const device_race *r, contender *c, int count, double slice)
+   always first. Before them the first is called for `before` microseconds, which do not count: so of
+   two each comes after itself as often as after the other. */
+static inline void take_turns(const device_race *r, contender *c, int count, double slice,
+                              double before)
 {
+    int first = 0;
     for (int n = 0; n < count; n++) {
         if (c[n].rounds == 0) continue;
         if (c[n].graph)
             (void)time_calls(r, &c[n], 1); /* the first launch of a graph takes longer */
         const double us = c[n].graph ? time_calls(r, &c[n], 1) * c[n].per_graph : c[n].us;
-        c[n].calls = us < slice ? (int)(slice / us) : 1;
+        c[n].calls = us < slice ? (int)(slice / us + 0.5) : 1;
+        if (n == 0) first = (int)(before / us);
     }
+    if (count > 1 && first > 0) (void)time_calls(r, &c[0], first);
     for (int round = 0; round < (int)ROUNDS; round++) {
         double least[MOST_CONTENDERS], fastest = HUGE_VAL;
         for (int n = 0; n < count; n++) {
@@ -168,9 +177,23 @@ static inline void take_turns(const device_race *r, contender *c, int count, dou
     }
 }
 
-/* Times the contenders in turn, slice by slice, and leaves the median of each in us. Where a call
-   takes long enough for power to set the clock, slices are so long that it does. Returns whether
-   they were in graphs. */
+/* So many rounds, of slices so short, that none is timed for more than r->most, but once. The slice. */
+static inline double limit_rounds(const device_race *r, contender *c, int count, double slice)
+{
+    if (r->most <= 0) return slice;
+    const int fit = (int)fmin(r->most / slice, ROUNDS) / 2 * 2;
+    const int rounds = fit < LEAST_ROUNDS ? LEAST_ROUNDS : fit;
+    for (int n = 0; n < count; n++) {
+        if (c[n].rounds > rounds) c[n].rounds = rounds;
+        if (c[n].rounds * c[n].us > r->most)
+            c[n].rounds = c[n].us < r->most ? (int)(r->most / c[n].us) : 1;
+    }
+    return fmin(slice, r->most / rounds);
+}
+
+/* Times the contenders in turn, slice by slice, and leaves the mean of each one's middle half in us.
+   Where a call takes long enough for power to set the clock, slices are so long that it does. Returns
+   whether they were in graphs. */
 static inline int race(const device_race *r, contender *c, int count, race_way way)
 {
     const double fastest = look_over(r, c, count);
@@ -182,16 +205,12 @@ static inline int race(const device_race *r, contender *c, int count, race_way w
         if (c[n].rounds && c[n].us > FAR_BEFORE_LOAD * fastest &&
             time_calls(r, &c[n], 1) > FAR_BEFORE_LOAD * fastest)
             c[n].rounds = 0;
+    const double slice = limit_rounds(r, c, count, sustained ? SUSTAINED : SLICE);
     for (int n = 0; n < count && sustained; n++)
-        if (c[n].rounds) c[n].rounds = ROUNDS_LONG;
-    double slice = sustained ? SUSTAINED : SLICE;
-    if (r->most > 0) slice = fmin(slice, r->most / (sustained ? ROUNDS_LONG : ROUNDS));
-    for (int n = 0; n < count && r->most > 0; n++)
-        if (c[n].rounds * c[n].us > r->most)
-            c[n].rounds = c[n].us < r->most ? (int)(r->most / c[n].us) : 1;
-    take_turns(r, c, count, slice);
+        if (c[n].rounds > 1) c[n].lead = (int)ceil(LEAD * slice / c[n].us);
+    take_turns(r, c, count, slice, sustained ? LEAD * SUSTAINED : SLICE);
     for (int n = 0; n < count; n++) {
-        if (c[n].done) c[n].us = median(c[n].times, c[n].done);
+        if (c[n].done) c[n].us = middle(c[n].times, c[n].done);
         if (way == IN_GRAPHS && !c[n].done) c[n].us = 0;
         drop_graph(&c[n]);
     }

@@ -36,10 +36,11 @@
      512 elements (all of a small C) are compared with sums in twice the precision of double. They
      must keep (K + 2) u |A||B|, and 32 u |A||B|, which TF32 does not. All are compared with those of
      cuBLAS. No product underflows.
-   - Ours and theirs in turn: seven slices of 6 ms each, of which the median counts. Where a call takes
-     200 us or more, three of 300 ms: power then sets the clock, as in a program that goes on. The
-     column `ms` says for how long ours was measured. Where one of them takes less than 50 us, both
-     are timed in CUDA graphs of 20 to 250 calls, else on a stream.
+   - Ours and theirs in turn, forth and back: 16 slices of 3 ms each, of which the mean of the middle
+     half counts. Where a call takes 200 us or more they have 20 ms, each after 40 ms that are not
+     timed: power then sets the clock, as in a program that goes on. With --ms there are fewer, or
+     shorter ones, so ours and theirs share a clock. The column `ms` says for how long ours was measured. Where one of
+     them takes less than 50 us, both are timed in CUDA graphs of 20 to 250 calls, else on a stream.
    - Operands that do not fit L2 twice take turns with copies of them, twice as large as L2 together:
      "cold" in the column `cache`. Smaller ones may stay there, as in a program that has just made
      them: "warm". --cold has all of them cold.
@@ -57,7 +58,7 @@
      forces each plan that the launcher compares, one by one; of numbers of slices that are less
      than a quarter apart, one. Plans that are 15% behind the fastest after two slices are timed no
      further. Nor are those that take half as long again when first called, and those that are 40%
-     behind before slices of 300 ms. bench/times.h says what is in the file. */
+     behind before slices of 20 ms. bench/times.h says what is in the file. */
 #include "plans.h"
 #define TMM_FLOAT_TENSOR  0 /* compiled, but taken only where they are asked for */
 #define TMM_DOUBLE_TENSOR 0

@@ -119,14 +119,14 @@ example() {
 example "change a tile"
 example "add an instance"
 example "add a kernel"
-edit 's/(_(1, 8) _(2, 16)) _(3, 32)/(_(2, 8) _(3, 16)) _(1, 32)/' kernels/simple/shared.cuh
-edit 's/_(1, 64, 4)) _(2, 128, 8)/_(3, 64, 4)) _(2, 128, 8)/' kernels/simple/register.cuh
+edit 's/(_(2, 8) _(3, 16)) _(1, 32)/(_(1, 8) _(2, 16)) _(3, 32)/' kernels/simple/shared.cuh
+edit 's/_(2, 64, 4)) _(1, 128, 8)/_(3, 64, 4)) _(2, 128, 8)/' kernels/simple/register.cuh
 edit 's/(sizeof(TMM_TYPE)), 8)/& TMM__IF_FLOAT(_(5, _one, 1, 16))/' kernels/pipelined/sizes.h
-edit 's/TMM__IF_FLOAT(_(2, k_4/TMM__IF_FLOAT(_(1, k_8, 1, 8) _(2, k_4/' kernels/skinny/sizes.h
+edit 's/TMM__IF_FLOAT(_(1, k_4/TMM__IF_FLOAT(_(5, k_8, 1, 8) _(1, k_4/' kernels/skinny/sizes.h
 edit 's/define TMM__OUTER_LIST(_)/& _(5, tall, 16, 16)/' kernels/outer/sizes.h
-edit 's/TMM__IF_FLOAT(_(4, 3, 3)/TMM__IF_FLOAT(_(3, 2, 2) _(4, 3, 3)/' kernels/narrow/sizes.h
+edit 's/TMM__IF_FLOAT(_(3, 3, 3)/TMM__IF_FLOAT(_(5, 2, 2) _(3, 3, 3)/' kernels/narrow/sizes.h
 edit 's/TMM__DIRECT_BLOCK = [0-9]*/TMM__DIRECT_BLOCK = 6/' kernels/direct/sizes.h
-edit 's/_(5, 128x128, 4, 3, 1)/_(6, 128x128, 4, 2, 1)/; s/_(6, 64x64, 2, 4, 2)/_(5, 64x64, 2, 3, 3)/' kernels/tensor_float/mma_sync.cuh
+edit 's/_(3, 128x128, 4, 3, 1)/_(6, 128x128, 4, 2, 1)/; s/_(4, 64x64, 2, 4, 2)/_(5, 64x64, 2, 3, 3)/' kernels/tensor_float/mma_sync.cuh
 edit 's/128x64, 1, 64, 8, 1/128x64, 1, 64, 4, 1/; s/128x192, 1, 192, 5, 1/128x192, 1, 192, 4, 1/' kernels/tensor_float/wgmma.cuh
 edit 's/_(1, 128x32, 32, 6)/_(2, 128x32, 32, 3)/; s/_(2, 128x64, 64, 6)/_(1, 128x64, 64, 7)/' kernels/tensor_float/thin.cuh
 edit 's/_(2, 128x128, 128, 128, 3, 2)/_(3, 128x128, 128, 128, 4, 2) _(4, 64x128, 64, 128, 5, 2)/; s/_(3, 64x64, 64, 64, 3, 4)/_(2, 64x64, 64, 64, 6, 4)/' kernels/tensor_half/mma_sync.cuh
@@ -215,14 +215,14 @@ instance() {
     refused "s/define TMM__${1^^}_LIST(_)/& $2/" "kernels/$1/sizes.h" "$3"
 }
 begin_refused
-instance narrow "TMM__IF_FLOAT(_(3, 5, 5))" "TMM__NARROW_LIST: at most 4 groups"
+instance narrow "TMM__IF_FLOAT(_(5, 5, 5))" "TMM__NARROW_LIST: at most 4 groups"
 instance small "_(5, 48x32, 48, 32)" "TMM__SMALL_LIST: rows and columns of a tile must be 16, 32 or 64"
-instance skinny "TMM__IF_FLOAT(_(1, k_12, 1, 12))" "TMM__SKINNY_LIST: a width must be"
+instance skinny "TMM__IF_FLOAT(_(5, k_12, 1, 12))" "TMM__SKINNY_LIST: a width must be"
 instance outer "_(5, six, 6, 32)" "TMM__OUTER_LIST: lanes must be a power of two"
 instance tensor "_(5, 64x32, 1, 2, 2, 4)" "TMM__TENSOR_LIST: a tile of 64 x 64 or less"
 refused 's/_tn, 2, 16/_tn, 2, 12/' kernels/pipelined/sizes.h "TMM__PIPELINED_LIST: a thread has 8 rows"
-refused 's/_(3, 32)/_(3, 24)/' kernels/simple/shared.cuh "TMM__SHARED_LIST must have 8, 16 and 32"
-refused 's/_(1, 64, 4)/_(1, 64, 8)/' kernels/simple/register.cuh "TMM__REGISTER_LIST must have 64, of TMM_BLOCK 4"
+refused 's/_(1, 32)/_(1, 24)/' kernels/simple/shared.cuh "TMM__SHARED_LIST must have 8, 16 and 32"
+refused 's/_(2, 64, 4)/_(2, 64, 8)/' kernels/simple/register.cuh "TMM__REGISTER_LIST must have 64, of TMM_BLOCK 4"
 refused 's/128x128, 4, 3, 1/128x128, 3, 3, 1/' kernels/tensor_float/mma_sync.cuh "TMM__MMA_LIST: a warp has 2 or 4 matrices"
 refused 's/128x64, 1, 64, 8, 1/128x64, 1, 64, 6, 1/' kernels/tensor_float/wgmma.cuh "TMM__WGMMA_LIST: stages must be"
 refused 's/128x128, 32/128x128, 48/' kernels/tensor_int8/mma_sync.cuh "TMM__INT8_MMA_LIST: a warp's part"
@@ -239,7 +239,7 @@ refused 's/\(_([0-9], lines_16, 0, \)16/\18/' kernels/skinny/sizes.h "TMM__SKINN
 number outer COLS 3 "TMM__OUTER_COLS must be 2, 4 or 8"
 number pipelined DEPTH 16 "TMM__PIPELINED_THREADS, _UNIT and _DEPTH"
 refused 's/any, 2, 2, 1, 3/any, 2, 2, 2, 3/' kernels/tensor/sizes.h "TMM__TENSOR_LIST must have tiles of 64 x 64 or less"
-refused 's/_(3, 32)/_(4, 32)/' kernels/simple/shared.cuh "TMM__SHARED_LIST: each instance needs a pass of its own"
+refused 's/_(1, 32)/_(4, 32)/' kernels/simple/shared.cuh "TMM__SHARED_LIST: each instance needs a pass of its own"
 refused 's/64x64, 2, 4, 2/64x64, 2, 1, 2/' kernels/tensor_float/mma_sync.cuh "TMM__MMA_LIST: stages must be"
 refused 's/, 128x64, 64x64)/, 128x64, 128x64)/' kernels/tensor_float/wgmma.cuh "TMM__WGMMA_KERNEL_LIST: each instance"
 refused 's/_(2, 128x128, 32)/_(1, 128x128, 32)/' kernels/tensor_int8/mma_sync.cuh "TMM__INT8_MMA_LIST: each instance needs a pass"

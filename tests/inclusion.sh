@@ -269,7 +269,7 @@ again() { # FIRST OPTION SENTENCE: included with FIRST, then once more with OPTI
     refused "$3" gcc -std=c99 -I. -fsyntax-only "$work/again.c"
 }
 for option in TMM_IMPLEMENTATION TMM_EXTERN TMM_SIMPLE TMM_NO_HOST TMM_FLOAT_TENSOR TMM_DOUBLE_TENSOR TMM_WITH_HALF TMM_WITH_BFLOAT16 TMM_WITH_EPILOGUE TMM_WITH_SYRK TMM_NO_READY_MADE \
-    TMM_NO_DOUBLE TMM_NO_INT RAYT_IMPLEMENTATION RAYT_EXTERN; do
+    TMM_NO_DOUBLE TMM_NO_INT TMM_NO_FLOAT_C RAYT_IMPLEMENTATION RAYT_EXTERN; do
     check "$option before a second inclusion is refused with a sentence" \
         again '' $option "$option must be defined before the first #include"
     stays() { ! again "#define $option" LATER 'no such sentence' && ! grep -q error "$work/check.txt"; }

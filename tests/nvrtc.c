@@ -183,8 +183,8 @@ int main(int count, char **words)
     test_entries("half by all kernels", ptx,
                  SIMPLE("x")
                      FAST("x") "tmm_xgemm_shared_8 tmm_xgemm_shared_16 tmm_xgemm_register_64 "
-                               "tmm_xgemm_small_16x32 tmm_xgemm_half_64x64 "
-                               "tmm_xgemm_half_128x128 tmm_xgemm_half_128x256 tmm_xgemm_half_align "
+                               "tmm_xgemm_half_64x64 tmm_xgemm_half_128x128 "
+                               "tmm_xgemm_half_128x256 tmm_xgemm_half_align "
                                "tmm_xgemm_half_thin tmm_xgemm_half_tiny "
                                "tmm_xgemm_half_wgmma_128x128 tmm_xgemm_half_wgmma_128x192 "
                                "tmm_xgemm_half_wgmma_128x256 "

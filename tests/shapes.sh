@@ -322,30 +322,30 @@ times() { # OURS THEIRS METHOD MS: right within half a percent, and 2 microsecon
     awk -F, -v ours="$1" -v theirs="$2" -v method="$3" -v ms="$4" 'function off(x, y) { return x < 0.995 * y || x > 1.005 * y }
         NR == 1 { for (n = 1; n <= NF; n++) at[$n] = n }
         NR == 2 { bad = off($at["ours_us"], ours) || off($at["cublas_us"], theirs) || $at["method"] != method ||
-            $at["ms"] < 0.9 * ms || $at["ms"] > 1.2 * ms || $at["cache"] != "warm" ||
+            $at["ms"] < 0.75 * ms || $at["ms"] > 1.2 * ms || $at["cache"] != "warm" ||
             off($at["ratio"], $at["cublas_us"] / $at["ours_us"]); print }
-        END { exit bad || NR != 2 }' "$work/rows.csv"
+        END { exit bad || NR != 2 }' "$work/rows.csv" || return 1
     grep -q "an empty kernel 2.90 us on a stream, 1.01 us in a graph" "$work/out.txt"
 }
-check "times of 2 and 3 us" times 2 3 graph 42
-check "times of 12 and 2 us" times 12 2 graph 42
-check "times of 49 and 400 us" times 49 400 graph 42
-check "times of 60 and 45 us" times 60 45 graph 42
-check "times of 60 and 52 us" times 60 52 stream 42
-check "times of 190 and 290 us" times 190 290 stream 42
-check "from 200 us on slices are sustained" times 210 290 stream 900
-check "times of 5000 and 4000 us" times 5000 4000 stream 900
-check "times of 30000 and 170000 us" times 30000 170000 stream 900
+check "times of 2 and 3 us" times 2 3 graph 48
+check "times of 12 and 2 us" times 12 2 graph 48
+check "times of 49 and 400 us" times 49 400 graph 48
+check "times of 60 and 45 us" times 60 45 graph 48
+check "times of 60 and 52 us" times 60 52 stream 48
+check "times of 190 and 290 us" times 190 290 stream 48
+check "from 200 us on slices are sustained" times 210 290 stream 320
+check "times of 5000 and 4000 us" times 5000 4000 stream 320
+check "times of 30000 and 170000 us" times 30000 170000 stream 240
 
-# --plans: every plan is timed as long as the choice. Of this clock they all take 50 ms, or 75 in one of five measurements.
+# --plans: every plan is timed as long as the choice. Of this clock they all take 50 ms, but 75 in one of five measurements.
 plans() { # MS OPTION...
     COMPUTE=1 OURS=50000 THEIRS=1 refuses 0 "^all results are right" timeout 60 "$work/timed" --shapes "$work/one.csv" --type float \
         --csv "$work/rows.csv" --plans "$work/plans.csv" "${@:2}" && cat "$work/plans.csv" &&
-        [ "$(grep -cE ',(50|75)000000,[0-9]+$' "$work/plans.csv")" = 3 ] && [ "$(wc -l <"$work/plans.csv")" = 6 ] &&
+        [ "$(grep -cE ',(5|6|7)[0-9]{7},[0-9]+$' "$work/plans.csv")" = 3 ] && [ "$(wc -l <"$work/plans.csv")" = 6 ] &&
         awk -F, -v ms="$1" 'NR == 1 { for (n = 1; n <= NF; n++) at[$n] = n }
             NR == 2 { print; exit !($at["ms"] >= 0.9 * ms && $at["ms"] < 1.6 * ms) }' "$work/rows.csv"
 }
-check "--plans: plans are sustained, too" plans 900
+check "--plans: plans are sustained, too" plans 400
 check "--ms: plans are timed no longer" plans 300 --ms 300
 check "--ms: plans are timed once at least" plans 50 --ms 1
 

@@ -740,7 +740,7 @@ static void few(int instruction)
     if (TWIN || instruction == TMM__BY_WGMMA) {
         thin_wanted = 1, blocks_wanted = 2;                 /* so that stages go round */
         for (int n = 0; n < 4 * TMM__THIN_INSTANCES; n++) { /* by 16 bytes and one by one */
-            const int cols = tmm_sgemm__thin_cols(n / 4);
+            const int cols = tmm_sgemm__thin_instance(n / 4)->cols;
             instance_wanted = TMM__THIN_FIRST + n / 4;
             promise(cols - 3, 140, 300, n % 2 * 2, n / 2 % 2, UNIFORM, 1, 0, ", thin");
         }
@@ -916,7 +916,7 @@ enum { THIN_STEP = 1 };
    many partial tiles to add, all kinds of data. */
 static void thin(int n)
 {
-    const int cols = tmm_sgemm__thin_cols(n);
+    const int cols = tmm_sgemm__thin_instance(n)->cols;
     char name[64];
     instance_wanted = TMM__THIN_FIRST + n, thin_wanted = 1;
     for (int turned = 0; turned < 2; turned++) {

@@ -136,6 +136,14 @@ static inline CUresult cuCtxCreate(CUcontext *context, unsigned int flags, CUdev
     *context = (CUcontext)(uintptr_t)(device + 1);
     return (CUresult)cudaSetDevice(device);
 }
+typedef struct CUctxCreateParams_st CUctxCreateParams;
+#ifdef __cplusplus /* the form of CUDA 13 */
+static inline CUresult cuCtxCreate(CUcontext *context, CUctxCreateParams *parameters,
+                                   unsigned int flags, CUdevice device)
+{
+    return parameters ? CUDA_ERROR_NOT_SUPPORTED : cuCtxCreate(context, flags, device);
+}
+#endif
 static inline CUresult cuDevicePrimaryCtxRetain(CUcontext *context, CUdevice device)
 {
     *context = (CUcontext)(uintptr_t)(device + 1);

@@ -289,8 +289,7 @@ static cudaError_t launch_from_host(const launch_request &request)
     }
     bool capturing = is_capturing(request.stream);
     if (!sink && !capturing && (!late().on || is_default_stream(request.stream))) {
-        if (any_strict_capture() && is_default_stream(request.stream))
-            return failed(cudaErrorStreamCaptureImplicit);
+        if (waits_for_capture(request.stream)) return failed(cudaErrorStreamCaptureImplicit);
         wait_for_blocking(request.stream);
         run_launch(request);
         return state().device[current_device].sticky; /* as with CUDA_LAUNCH_BLOCKING=1 */

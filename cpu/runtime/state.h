@@ -269,7 +269,7 @@ void finish_all();
 extern thread_local cudaStream_t capture_stand_in; /* for cudaStreamPerThread */
 cudaStream_t captured(cudaStream_t stream); /* what a capture of cudaStreamPerThread takes for it */
 bool is_capturing(cudaStream_t stream);
-bool any_strict_capture();
+bool waits_for_capture(cudaStream_t stream);
 void spoil_capture(cudaStream_t stream);         /* if there is one, its end fails */
 cudaError_t refuse_capture(cudaStream_t stream); /* calls that a stream cannot write down */
 cudaGraphNode_t capture_node(cudaStream_t stream, std::function<void()> work,

@@ -41,9 +41,10 @@ bool is_capturing(cudaStream_t stream)
     return !is_default_stream(stream) && stream->capture;
 }
 
-bool any_strict_capture()
+/* Work in the legacy default stream, which would have to wait for a capture. Streams of threads need not. */
+bool waits_for_capture(cudaStream_t stream)
 {
-    return state().strict_captures > 0;
+    return (!stream || stream == cudaStreamLegacy) && state().strict_captures > 0;
 }
 
 void spoil_capture(cudaStream_t stream)
@@ -186,8 +187,7 @@ cudaError_t enqueue(cudaStream_t stream, std::function<void()> work, cudaGraphNo
 {
     stream = captured(stream);
     if (is_capturing(stream)) return capture_node(stream, work, type) ? cudaSuccess : last_error;
-    if (is_default_stream(stream) && any_strict_capture())
-        return failed(cudaErrorStreamCaptureImplicit);
+    if (waits_for_capture(stream)) return failed(cudaErrorStreamCaptureImplicit);
     if (!late().on || is_default_stream(stream)) {
         wait_for_blocking(stream);
         work();

@@ -1,6 +1,7 @@
 /* Graphs: captured, made node by node, changed, and what a capture refuses. Callbacks and priorities of
  * streams, attributes, pools. */
 #include "check.h"
+#include <thread>
 #include <string.h>
 
 enum { count = 256 };
@@ -32,6 +33,17 @@ static void CUDART_CB note(void *data)
 static void CUDART_CB note_status(cudaStream_t, cudaError_t status, void *data)
 {
     *(int *)data += status == cudaSuccess ? 10 : 1000;
+}
+
+static void work_elsewhere(int *data, cudaStream_t stream)
+{
+    int pageable = 17, copied = 0;
+    CHECK(cudaMemcpyAsync(data, &pageable, 4, cudaMemcpyDefault, stream) == cudaSuccess);
+    add<<<1, 1, 0, stream>>>(data, 3);
+    CHECK(cudaMemcpyAsync(&copied, data, 4, cudaMemcpyDefault, stream) == cudaSuccess);
+    CHECK(cudaStreamSynchronize(stream) == cudaSuccess && copied == 20);
+    add<<<1, 1, 0, cudaStreamPerThread>>>(data, 3);
+    CHECK(cudaStreamSynchronize(cudaStreamPerThread) == cudaSuccess && data[0] == 23);
 }
 
 static void check_capture(void)
@@ -73,7 +85,13 @@ static void check_capture(void)
     CHECK(cudaGraphExecDestroy(executable) == cudaSuccess &&
           cudaGraphDestroy(graph) == cudaSuccess);
 
-    /* what a capture refuses */
+    /* what a capture leaves alone: streams of other threads, copies of pageable memory too */
+    CHECK(cudaStreamBeginCapture(stream, cudaStreamCaptureModeThreadLocal) == cudaSuccess);
+    std::thread(work_elsewhere, data, side).join();
+    CHECK(cudaStreamEndCapture(stream, &graph) == cudaSuccess);
+    CHECK(cudaGraphDestroy(graph) == cudaSuccess);
+
+    /* what it refuses */
     CHECK(cudaStreamBeginCapture(stream, cudaStreamCaptureModeGlobal) == cudaSuccess);
     CHECK(cudaMemcpy(data, other, 4, cudaMemcpyDefault) == cudaErrorStreamCaptureImplicit);
     CHECK(cudaStreamSynchronize(stream) == cudaErrorStreamCaptureUnsupported);

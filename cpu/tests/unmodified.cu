@@ -484,6 +484,8 @@ static void check_host(void)
     CHECK(cuCtxGetCurrent(&context) == CUDA_SUCCESS && cuCtxPushCurrent(context) == CUDA_SUCCESS &&
           cuCtxPopCurrent(&same) == CUDA_SUCCESS && same == context &&
           cuCtxPopCurrent(&same) == CUDA_ERROR_INVALID_CONTEXT);
+    CHECK(cuCtxCreate(&same, 0, first) == CUDA_SUCCESS && same == context &&
+          cuCtxCreate(&same, NULL, 0, first) == CUDA_SUCCESS && same == context); /* of CUDA 13 */
     CHECK(cudaMalloc(&flat, 48) == cudaSuccess);
     CHECK(cuMemGetAddressRange(&base, &bytes, (CUdeviceptr)(uintptr_t)(flat + 1)) == CUDA_SUCCESS &&
           base == (CUdeviceptr)(uintptr_t)flat && bytes == 48);

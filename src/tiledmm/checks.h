@@ -60,7 +60,8 @@ static inline tmm_status tmm__check_error(tmm_type type, long long M, long long 
     if (N < 0) return tmm__fail(TMM_ERROR_ARGUMENT, "N is negative: %lld", N);
     if (error == NULL) return tmm__fail(TMM_ERROR_ARGUMENT, "error is NULL");
     status = tmm__check_matrix("X", "ldx", X, M, N, ldx, tmm__element_size(type));
-    if (status == TMM_OK) status = tmm__check_matrix("R", "ldr", R, M, N, ldr, sizeof(double));
+    if (status == TMM_OK)
+        status = tmm__check_matrix("the reference R", "ldr", R, M, N, ldr, sizeof(double));
     return status;
 }
 
@@ -144,20 +145,9 @@ TMM_API tmm_status tmm_freivalds(tmm_type type, long long M, long long N, long l
 {
     tmm_status status = tmm__check_type(type);
     if (status != TMM_OK) return status;
-    const tmm__operands operands = {TMM_OP_N,
-                                    TMM_OP_N,
-                                    M,
-                                    N,
-                                    K,
-                                    A,
-                                    lda,
-                                    B,
-                                    ldb,
-                                    C,
-                                    ldc,
-                                    tmm__element_size(type),
-                                    tmm__element_size(tmm__type_of_C(type)),
-                                    1};
+    const size_t size = tmm__element_size(type), size_C = tmm__element_size(tmm__type_of_C(type));
+    const tmm__operands operands = {TMM_OP_N, TMM_OP_N, M, N,   K,    A,      lda,
+                                    B,        ldb,      C, ldc, size, size_C, 1};
     status = tmm__check_sizes(&operands); /* C is only read */
     if (status != TMM_OK) return status;
     if (trials < 1) return tmm__fail(TMM_ERROR_ARGUMENT, "trials is %d, not positive", trials);

@@ -90,7 +90,8 @@
                         be fast. For K below 16 as TMM_AUTO. Takes up to a quarter of the
                         device's memory; where it gets none, as TMM_PIPELINED
      TMM_SMALL          for a small C, or many: tiles of 16 x 16 to 32 x 64, each by 1 to 8 warps
-                        that share out k; double to 32 x 32, on tensor cores from sm_80 on
+                        that share out k; double to 32 x 32, on tensor cores from sm_80 on; of 16
+                        bits as TMM_PIPELINED
      TMM_SKINNY         for M or N of 16 at most, else TMM_ERROR_UNSUPPORTED: float, reads the
                         large operand once, at the speed of memory; of other types as TMM_DIRECT
      TMM_OUTER          for a short K, where writing C is most of the work: each thread adds up outer
@@ -133,6 +134,7 @@
      TMM_HEADER          the name of this file in quotes, if you give it another: it includes itself
      TMM_NO_DOUBLE, TMM_NO_INT   no tmm_d..., no tmm_i... functions: half of the compile time,
                          if all you multiply is float
+     TMM_NO_FLOAT_C      no tmm_hs..., no tmm_bs...: half of what the types of 16 bits take to compile
      TMM_NO_READY_MADE   no ready-made versions: only those you make yourself (below)
      TMM_SIMPLE          leaves out the kernels after TMM_REGISTER, and most of the compile time
      TMM_NO_HOST         leaves out tmm_?gemm_host and _multi

@@ -24,6 +24,7 @@
 #define TMM_SCALAR float
 #define TMM_NAME   h
 #include TMM_HEADER
+#ifndef TMM_NO_FLOAT_C
 #define TMM_TYPE   tmm_half
 #define TMM_SUM    float
 #define TMM_SCALAR float
@@ -31,18 +32,21 @@
 #define TMM_NAME   hs
 #include TMM_HEADER
 #endif
+#endif
 #ifdef TMM_WITH_BFLOAT16
 #define TMM_TYPE   tmm_bfloat16
 #define TMM_SUM    float
 #define TMM_SCALAR float
 #define TMM_NAME   b
 #include TMM_HEADER
+#ifndef TMM_NO_FLOAT_C
 #define TMM_TYPE   tmm_bfloat16
 #define TMM_SUM    float
 #define TMM_SCALAR float
 #define TMM_OUT    float
 #define TMM_NAME   bs
 #include TMM_HEADER
+#endif
 #endif
 #undef TMM__MAKING_READY
 #undef TMM_TILE

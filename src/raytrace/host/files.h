@@ -16,7 +16,8 @@ static inline rayt_status rayt__open(rayt__file *file, const char *path, const u
     rayt_status status = rayt__check_size("width", width);
     if (status == RAYT_OK) status = rayt__check_size("height", height);
     if (status != RAYT_OK) return status;
-    if (path == NULL) return rayt__fail(RAYT_ERROR_ARGUMENT, "path is NULL");
+    if (path == NULL || *path == '\0')
+        return rayt__fail(RAYT_ERROR_ARGUMENT, "path is %s", path == NULL ? "NULL" : "empty");
     if (width == 0 || height == 0)
         return rayt__fail(RAYT_ERROR_ARGUMENT,
                           "the image has no pixels (%d x %d): no file can "

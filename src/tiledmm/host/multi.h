@@ -196,7 +196,8 @@ static inline tmm_status tmm__multi_access(const tmm__multi *m, int n)
     for (int i = 0; i < m->count && m->gathers && status == TMM_OK; i++) {
         int accessible = 0, from = m->parts[i].device;
         if (from == to) continue;
-        status = tmm__device_error(to, cudaDeviceCanAccessPeer(&accessible, to, from),
+        /* `to` is a device, or cudaSetDevice had failed: an error is of `from`. */
+        status = tmm__device_error(from, cudaDeviceCanAccessPeer(&accessible, to, from),
                                    "cudaDeviceCanAccessPeer");
         if (status == TMM_OK && accessible)
             (void)tmm__succeeded(cudaDeviceEnablePeerAccess(from, 0));

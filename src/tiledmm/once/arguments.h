@@ -12,8 +12,9 @@ static inline tmm_status tmm__check_matrix(const char *name, const char *ld_name
     if (ld < 1)
         return tmm__fail(TMM_ERROR_ARGUMENT, "%s is %lld, but must be 1 at least", ld_name, ld);
     if (ld < cols)
-        return tmm__fail(TMM_ERROR_ARGUMENT, "%s is %lld, but a row of %s has %lld elements",
-                         ld_name, ld, name, cols);
+        return tmm__fail(TMM_ERROR_ARGUMENT,
+                         "%s is %lld, but a row of %s has %lld elements as it is stored", ld_name,
+                         ld, name, cols);
     if (rows > 0 && ld > (TMM__MOST_BYTES / (long long)element - cols) / rows)
         return tmm__fail(TMM_ERROR_ARGUMENT, "%s (%lld rows, %s %lld) exceeds 64-bit addresses",
                          name, rows, ld_name, ld);
@@ -42,6 +43,14 @@ typedef struct tmm__operands {
     size_t element_C;
     int reads_AB; /* 0 where alpha is 0 */
 } tmm__operands;
+
+/* Their parameters, and those of a batch: type/api.h declares them one by one. */
+#define TMM__GEMM_PARAMETERS                                                                 \
+    tmm_op opA, tmm_op opB, long long M, long long N, long long K, TMM_SCALAR alpha,         \
+        const TMM_TYPE *A, long long lda, const TMM_TYPE *B, long long ldb, TMM_SCALAR beta, \
+        TMM_OUT *C, long long ldc
+#define TMM__BATCH_PARAMETERS \
+    long long strideA, long long strideB, long long strideC, long long batch
 
 /* What all forms of GEMM ask of shapes, and of pointers that are read or written. */
 static inline tmm_status tmm__check_sizes(const tmm__operands *o)

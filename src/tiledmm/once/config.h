@@ -128,6 +128,8 @@
 
 /* Is KERNEL PIPELINED made for this type? Double and 16 bits have KERNEL TENSOR in its place. */
 #define TMM__PIPELINES (TMM__FAST && !TMM__IS_DOUBLE && TMM__HALF_TENSOR == 0)
+/* And KERNEL SMALL? Of 16 bits KERNEL TINY HALF does what it did. */
+#define TMM__SMALLS (TMM__FAST && TMM__HALF_TENSOR == 0)
 
 #define TMM__WORD_INT_int , 1
 /* sum += a b. For int by an instruction that the compiler does not look into: else it would
@@ -200,6 +202,9 @@
 #ifdef TMM_NO_INT
 #define TMM__HAS_NO_INT
 #endif
+#ifdef TMM_NO_FLOAT_C
+#define TMM__HAS_NO_FLOAT_C
+#endif
 #elif !defined(TMM__PASS) && !defined(TMM__MAKING_READY)
 #if defined(TMM_IMPLEMENTATION) && !defined(TMM__HAS_IMPLEMENTATION)
 #error "tiledmm.cuh: TMM_IMPLEMENTATION must be defined before the first #include of this file"
@@ -239,6 +244,9 @@
 #endif
 #if defined(TMM_NO_INT) && !defined(TMM__HAS_NO_INT)
 #error "tiledmm.cuh: TMM_NO_INT must be defined before the first #include of this file"
+#endif
+#if defined(TMM_NO_FLOAT_C) && !defined(TMM__HAS_NO_FLOAT_C)
+#error "tiledmm.cuh: TMM_NO_FLOAT_C must be defined before the first #include of this file"
 #endif
 #if (defined(TMM_TILE) || defined(TMM_SUM) || defined(TMM_SCALAR) || defined(TMM_OUT) || \
      defined(TMM_EPILOGUE)) &&                                                           \

@@ -1,6 +1,16 @@
 /* src/tiledmm/once/costs.h. COSTS: how long a launch should take.
    Uses: once/. Used by: launch/, type/explain.h, kernels/. */
 #if TMM__HOST && !defined(TMM__ONCE)
+/* A kernel's plan predicts its time, and TMM_AUTO takes the plan of the least: type/choose.h. Of most kernels
+   (tmm__launch_time), for B blocks on P multiprocessors, which are at work in r = ceil(B / P) rounds:
+
+       clocks  = first + (r - 1) more + k (clocks of a k, of the blocks that share a multiprocessor) + r odd
+                 but no fewer than L2 takes for what all blocks copy
+       memory  = (bytes of A and B + `write` x bytes of C) / rate of memory, or of L2 if it holds them
+       time    = launch + the longer of clocks / frequency and memory + `exposed` x the shorter
+
+   The numbers of a kernel are in tmm__measured, those of a device in tmm__gpus (tuning.h). */
+
 /* What a launch has to do. */
 typedef struct tmm__load {
     tmm__family family;

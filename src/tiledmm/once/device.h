@@ -9,8 +9,8 @@ typedef struct tmm__kernel_facts {
     int has_carveout;   /* tmm__prefer_l1 has been asked for */
     int has_attributes, ptx_version, static_shared; /* cudaFuncAttributes */
     int has_clusters;
-    int clusters[TMM__MOST_CLUSTER +
-                 1]; /* how many clusters of n blocks fit on the device at once */
+    /* How many clusters of n blocks fit on the device at once. */
+    int clusters[TMM__MOST_CLUSTER + 1];
 } tmm__kernel_facts;
 
 /* What is known of a device. A thread keeps those of TMM__KNOWN devices, device n at place n %

@@ -28,7 +28,7 @@
            TMM__IF_PIPELINED(tmm__xcheck_reach, tmm__xfast_competes, tmm__xpipelined_plan,       \
                              tmm__xdivided))                                                     \
     KERNEL(TMM_SMALL, "small", 16,                                                               \
-           TMM__IF_FAST(tmm__xcheck_k, tmm__xfast_competes, tmm__xsmall_plan, tmm__xsmall))      \
+           TMM__IF_SMALL(tmm__xcheck_k, tmm__xfast_competes, tmm__xsmall_plan, tmm__xsmall))     \
     KERNEL(TMM_SKINNY, "skinny", 16,                                                             \
            TMM__IF_FLOAT_FAST(tmm__xskinny_takes, tmm__xskinny_competes, tmm__xskinny_plan,      \
                               tmm__xskinny))                                                     \

@@ -1,11 +1,11 @@
 /* src/tiledmm/once/passes.h. How a kernel gets its instances.
-   Uses: config.h. Used by: kernels/common/, kernels/. */
+   Uses: config.h. Used by: kernels/common/, type/instances.h, kernels/. */
 #ifndef TMM__ONCE
 /* An instance is a kernel with its tile, stages and the like as constants. Beside each kernel
    stands the list of its instances, a line each:
        #define TMM__SMALL_LIST(_)     the pass in which it is compiled, its name, its values
-           _(1, 16x16, 16, 16)
-           _(2, 16x32, 16, 32)
+           _(2, 16x16, 16, 16)
+           _(1, 16x32, 16, 32)
    For each type the file includes itself once a pass (type/instances.h). Pass P compiles each kernel
    with the values of line P, if its list has one. Launchers' tables are made from the same lines.
    Each instance costs every program some tenths of a second of compile time. */
@@ -22,7 +22,7 @@
 #define TMM__VALUE_4(pass, name, a, b, c, ...) TMM__PASS == pass ? TMM__HEAD(__VA_ARGS__, 0):
 
 /* The name of this pass's instance: TMM__INSTANCE(gemm_small_, SMALL) is tmm_sgemm_small_16x32 in
-   pass 2 of float. Only where both numbers are the same does TMM__SAME_ put a second argument. */
+   pass 1 of float. Only where both numbers are the same does TMM__SAME_ put a second argument. */
 #define TMM__SAME_11(name) , name
 #define TMM__SAME_22(name) , name
 #define TMM__SAME_33(name) , name

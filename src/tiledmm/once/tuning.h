@@ -222,19 +222,18 @@ typedef struct tmm__costs { /* in clocks, if nothing else is said */
         double add_more; /* more where a block has stored one before */
         double power;    /* as for TENSOR of double, where tensor cores are the limit */
     } thin;
-    /* KERNEL TENSOR HALF by mma.sync; by wgmma: once, 64 k, a tile, one of partial sums, `odd` of a tile;
-       part of 64 k that few blocks save. half_parts: parts of k that a cluster adds, once, and a sum that is sent; a
-       launch behind KERNEL ALIGN, more than alone. */
-    tmm__block_costs half[TMM__TUNED_HALF];
+    tmm__block_costs half[TMM__TUNED_HALF]; /* KERNEL TENSOR HALF by mma.sync */
+    /* By wgmma: once, 64 k, a tile, a tile of partial sums, `odd` of a tile; part of 64 k that few blocks save. */
     double half_wgmma[TMM__TUNED_HALF][6];
-    double half_parts[3];
+    double half_parts[3]; /* clusters with parts of k: once, a sum; a launch behind KERNEL ALIGN */
     /* KERNEL THIN HALF, in nanoseconds, and what all of 16 bits have: kernels/tensor_half/costs.h. */
     struct {
         double tile[3], step[4], latency[2], cluster[2], memory[2], asked[3], l2[2];
         double align[3], sum[2], host, apart[3], late, words[2], direct;
     } half_thin;
-    /* KERNEL TINY HALF: once, 32 k, and more for an operand by 2 bytes; a tile; 16 k of an operand by 8, 4 and 2
-       bytes, and more of these as far as they exist; 4 rows of C by elements, or as many lanes; times that memory takes. */
+    /* KERNEL TINY HALF: once (first), 32 k (deep), and more for an operand by 2 bytes (late); a tile; 16 k of an operand
+       by 8, 4 and 2 bytes, [3]: more of these as far as they exist; 4 rows of C by elements, or as many lanes; times
+       that memory takes. */
     struct {
         double first, deep, late, tile, load[4], rows, memory;
     } half_tiny;

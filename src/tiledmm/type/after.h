@@ -31,7 +31,7 @@ static inline tmm_status tmm__xcheck_gamma(double gamma)
 {
     if (!TMM__IS_INTEGER || (gamma == floor(gamma) && fabs(gamma) <= 2147483648.0)) return TMM_OK;
     return tmm__fail(TMM_ERROR_ARGUMENT,
-                     "gamma is %g: for integers it must be one, of 2^31 at most", gamma);
+                     "gamma is %g, but must be a whole number of at most 2^31 for integers", gamma);
 }
 
 /* Checks the epilogue of `batch` products whose other arguments have been checked, and puts it into
@@ -46,11 +46,13 @@ static inline tmm_status tmm__xset_after(tmm__after *after, const tmm_epilogue *
                          (int)e->activation);
     if (TMM__IS_INTEGER && e->activation > TMM_RELU)
         return tmm__fail(TMM_ERROR_UNSUPPORTED,
-                         "activation is %s, which integers do not have: TMM_RELU alone",
+                         "activation is %s, but the only one for integers is TMM_RELU",
                          e->activation == TMM_SILU ? "TMM_SILU" : "a GELU");
     tmm_status status = tmm__xcheck_gamma(e->gamma);
     if (status != TMM_OK || o->M == 0 || o->N == 0 || batch == 0) return status;
     const int adds = e->gamma != 0;
+    if (adds && e->D == NULL)
+        return tmm__fail(TMM_ERROR_ARGUMENT, "D is NULL, but gamma is %g", e->gamma);
     if (adds) status = tmm__check_matrix("D", "ldd", e->D, o->M, o->N, e->ldd, sizeof(TMM_OUT));
     if (status != TMM_OK) return status;
     const tmm__area areas[3] = {tmm__area_of(e->row_bias, 1, o->M, o->M, sizeof(TMM_OUT)),

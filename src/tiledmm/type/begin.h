@@ -69,6 +69,11 @@
 #else
 #define TMM__IF_PIPELINED(...) TMM__LEFT_OUT
 #endif
+#if TMM__SMALLS
+#define TMM__IF_SMALL(...) __VA_ARGS__
+#else
+#define TMM__IF_SMALL(...) TMM__LEFT_OUT
+#endif
 #if TMM__FLOAT_TENSOR || TMM__IS_DOUBLE || TMM__HALF_TENSOR
 #define TMM__IF_TENSOR(...) __VA_ARGS__
 #else

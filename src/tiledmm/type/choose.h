@@ -6,8 +6,8 @@ static inline tmm_status tmm__xleft_out(const tmm__xproduct *p, const tmm__xkern
 {
     (void)p;
     return tmm__fail(TMM_ERROR_UNSUPPORTED,
-                     "kernel %s is not in this program: it was compiled with TMM_SIMPLE, or the "
-                     "kernel is not for elements of this type and size of C",
+                     "kernel %s is not in this program for this type and shape; TMM_SIMPLE leaves "
+                     "all fast kernels out",
                      tmm_kernel_string(row->value));
 }
 

@@ -93,34 +93,16 @@ static inline tmm_status tmm__xcpu(const tmm__operands *o, TMM__ALPHA alpha, TMM
     return TMM_OK;
 }
 
-TMM_API tmm_status tmm__xgemm_cpu(tmm_op opA, tmm_op opB, long long M, long long N, long long K,
-                                  TMM_SCALAR alpha, const TMM_TYPE *A, long long lda,
-                                  const TMM_TYPE *B, long long ldb, TMM_SCALAR beta, TMM_OUT *C,
-                                  long long ldc)
+TMM_API tmm_status tmm__xgemm_cpu(TMM__GEMM_PARAMETERS)
 {
-    const tmm__operands operands = {opA,
-                                    opB,
-                                    M,
-                                    N,
-                                    K,
-                                    A,
-                                    lda,
-                                    B,
-                                    ldb,
-                                    C,
-                                    ldc,
-                                    sizeof(TMM_TYPE),
-                                    sizeof(TMM_OUT),
-                                    (TMM_SUM)alpha != 0};
+    const int reads_AB = (TMM_SUM)alpha != 0;
+    const tmm__operands operands = {
+        opA, opB, M, N, K, A, lda, B, ldb, C, ldc, sizeof(TMM_TYPE), sizeof(TMM_OUT), reads_AB};
     return tmm__xcpu(&operands, TMM__PLAIN(alpha), beta, C, 1);
 }
 
 #ifdef TMM_WITH_EPILOGUE
-TMM_API tmm_status tmm__xgemm_cpu_epilogue(tmm_op opA, tmm_op opB, long long M, long long N,
-                                           long long K, TMM_SCALAR alpha, const TMM_TYPE *A,
-                                           long long lda, const TMM_TYPE *B, long long ldb,
-                                           TMM_SCALAR beta, TMM_OUT *C, long long ldc,
-                                           const tmm_epilogue *epilogue)
+TMM_API tmm_status tmm__xgemm_cpu_epilogue(TMM__GEMM_PARAMETERS, const tmm_epilogue *epilogue)
 {
     const int reads_AB = (TMM_SUM)alpha != 0;
     const tmm__operands operands = {
@@ -132,26 +114,12 @@ TMM_API tmm_status tmm__xgemm_cpu_epilogue(tmm_op opA, tmm_op opB, long long M, 
 }
 #endif
 
-TMM_API tmm_status tmm__xgemm_openmp(tmm_op opA, tmm_op opB, long long M, long long N, long long K,
-                                     TMM_SCALAR alpha, const TMM_TYPE *A, long long lda,
-                                     const TMM_TYPE *B, long long ldb, TMM_SCALAR beta, TMM_OUT *C,
-                                     long long ldc, int threads)
+TMM_API tmm_status tmm__xgemm_openmp(TMM__GEMM_PARAMETERS, int threads)
 {
     if (threads < 0) return tmm__fail(TMM_ERROR_ARGUMENT, "threads is negative: %d", threads);
-    const tmm__operands operands = {opA,
-                                    opB,
-                                    M,
-                                    N,
-                                    K,
-                                    A,
-                                    lda,
-                                    B,
-                                    ldb,
-                                    C,
-                                    ldc,
-                                    sizeof(TMM_TYPE),
-                                    sizeof(TMM_OUT),
-                                    (TMM_SUM)alpha != 0};
+    const int reads_AB = (TMM_SUM)alpha != 0;
+    const tmm__operands operands = {
+        opA, opB, M, N, K, A, lda, B, ldb, C, ldc, sizeof(TMM_TYPE), sizeof(TMM_OUT), reads_AB};
 #ifdef _OPENMP
     return tmm__xcpu(&operands, TMM__PLAIN(alpha), beta, C,
                      threads > 0 ? threads : omp_get_max_threads());

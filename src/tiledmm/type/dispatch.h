@@ -72,6 +72,7 @@ static inline tmm_kernel tmm__xstands_for(tmm_kernel kernel, const tmm__xproduct
     if (kernel == TMM_NARROW && !tmm__xnarrow_fits(p, batch)) kernel = TMM_PIPELINED;
     /* KERNEL TENSOR of double has such a pipeline, too, and the same chains of multiply-adds. Where
        it does not pay, units of double bound every kernel. Of 16 bits it has the pipeline. */
+    if (kernel == TMM_SMALL && !TMM__SMALLS) kernel = TMM_PIPELINED;
     if (kernel == TMM_PIPELINED && !TMM__PIPELINES) {
 #if TMM__HALF_TENSOR
         const int pays = tmm__xtensor_competes(p, tmm__xrow(TMM_TENSOR));
@@ -191,12 +192,8 @@ static inline tmm_status tmm__xproducts(tmm_kernel kernel, const tmm__operands *
     return status;
 }
 
-TMM_API tmm_status tmm__xgemm_batched_with(tmm_kernel kernel, tmm_op opA, tmm_op opB, long long M,
-                                           long long N, long long K, TMM_SCALAR alpha,
-                                           const TMM_TYPE *A, long long lda, const TMM_TYPE *B,
-                                           long long ldb, TMM_SCALAR beta, TMM_OUT *C,
-                                           long long ldc, long long strideA, long long strideB,
-                                           long long strideC, long long batch, tmm_stream stream)
+TMM_API tmm_status tmm__xgemm_batched_with(tmm_kernel kernel, TMM__GEMM_PARAMETERS,
+                                           TMM__BATCH_PARAMETERS, tmm_stream stream)
 {
     const long long strides[3] = {strideA, strideB, strideC};
     const int reads_AB = !((TMM_SUM)alpha == 0);
@@ -208,11 +205,9 @@ TMM_API tmm_status tmm__xgemm_batched_with(tmm_kernel kernel, tmm_op opA, tmm_op
 }
 
 #ifdef TMM_WITH_EPILOGUE
-TMM_API tmm_status tmm__xgemm_batched_epilogue(
-    tmm_kernel kernel, tmm_op opA, tmm_op opB, long long M, long long N, long long K,
-    TMM_SCALAR alpha, const TMM_TYPE *A, long long lda, const TMM_TYPE *B, long long ldb,
-    TMM_SCALAR beta, TMM_OUT *C, long long ldc, long long strideA, long long strideB,
-    long long strideC, long long batch, const tmm_epilogue *epilogue, tmm_stream stream)
+TMM_API tmm_status tmm__xgemm_batched_epilogue(tmm_kernel kernel, TMM__GEMM_PARAMETERS,
+                                               TMM__BATCH_PARAMETERS, const tmm_epilogue *epilogue,
+                                               tmm_stream stream)
 {
     const long long strides[3] = {strideA, strideB, strideC};
     const int reads_AB = !((TMM_SUM)alpha == 0);
@@ -226,10 +221,7 @@ TMM_API tmm_status tmm__xgemm_batched_epilogue(
     return tmm__xproducts(kernel, &operands, with, beta, strides, batch, stream);
 }
 
-TMM_API tmm_status tmm__xgemm_epilogue(tmm_kernel kernel, tmm_op opA, tmm_op opB, long long M,
-                                       long long N, long long K, TMM_SCALAR alpha,
-                                       const TMM_TYPE *A, long long lda, const TMM_TYPE *B,
-                                       long long ldb, TMM_SCALAR beta, TMM_OUT *C, long long ldc,
+TMM_API tmm_status tmm__xgemm_epilogue(tmm_kernel kernel, TMM__GEMM_PARAMETERS,
                                        const tmm_epilogue *epilogue, tmm_stream stream)
 {
     return tmm__xgemm_batched_epilogue(kernel, opA, opB, M, N, K, alpha, A, lda, B, ldb, beta, C,
@@ -237,29 +229,20 @@ TMM_API tmm_status tmm__xgemm_epilogue(tmm_kernel kernel, tmm_op opA, tmm_op opB
 }
 #endif
 
-TMM_API tmm_status tmm__xgemm_batched(tmm_op opA, tmm_op opB, long long M, long long N, long long K,
-                                      TMM_SCALAR alpha, const TMM_TYPE *A, long long lda,
-                                      const TMM_TYPE *B, long long ldb, TMM_SCALAR beta, TMM_OUT *C,
-                                      long long ldc, long long strideA, long long strideB,
-                                      long long strideC, long long batch, tmm_stream stream)
+TMM_API tmm_status tmm__xgemm_batched(TMM__GEMM_PARAMETERS, TMM__BATCH_PARAMETERS,
+                                      tmm_stream stream)
 {
     return tmm__xgemm_batched_with(TMM_AUTO, opA, opB, M, N, K, alpha, A, lda, B, ldb, beta, C, ldc,
                                    strideA, strideB, strideC, batch, stream);
 }
 
-TMM_API tmm_status tmm__xgemm_with(tmm_kernel kernel, tmm_op opA, tmm_op opB, long long M,
-                                   long long N, long long K, TMM_SCALAR alpha, const TMM_TYPE *A,
-                                   long long lda, const TMM_TYPE *B, long long ldb, TMM_SCALAR beta,
-                                   TMM_OUT *C, long long ldc, tmm_stream stream)
+TMM_API tmm_status tmm__xgemm_with(tmm_kernel kernel, TMM__GEMM_PARAMETERS, tmm_stream stream)
 {
     return tmm__xgemm_batched_with(kernel, opA, opB, M, N, K, alpha, A, lda, B, ldb, beta, C, ldc,
                                    0, 0, 0, 1, stream);
 }
 
-TMM_API tmm_status tmm__xgemm(tmm_op opA, tmm_op opB, long long M, long long N, long long K,
-                              TMM_SCALAR alpha, const TMM_TYPE *A, long long lda, const TMM_TYPE *B,
-                              long long ldb, TMM_SCALAR beta, TMM_OUT *C, long long ldc,
-                              tmm_stream stream)
+TMM_API tmm_status tmm__xgemm(TMM__GEMM_PARAMETERS, tmm_stream stream)
 {
     return tmm__xgemm_with(TMM_AUTO, opA, opB, M, N, K, alpha, A, lda, B, ldb, beta, C, ldc,
                            stream);

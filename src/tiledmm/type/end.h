@@ -23,6 +23,7 @@
 #undef TMM__LEFT_OUT
 #undef TMM__IF_FAST
 #undef TMM__IF_PIPELINED
+#undef TMM__IF_SMALL
 #undef TMM__IF_FLOAT_FAST
 #undef TMM__IF_TENSOR
 #undef TMM__IF_INT8

@@ -5,20 +5,9 @@
 TMM_API tmm_status tmm__xmatmul(long long M, long long N, long long K, const TMM_TYPE *A,
                                 const TMM_TYPE *B, TMM_OUT *C)
 {
-    const tmm__operands operands = {TMM_OP_N,
-                                    TMM_OP_N,
-                                    M,
-                                    N,
-                                    K,
-                                    A,
-                                    K > 1 ? K : 1,
-                                    B,
-                                    N > 1 ? N : 1,
-                                    C,
-                                    N > 1 ? N : 1,
-                                    sizeof(TMM_TYPE),
-                                    sizeof(TMM_OUT),
-                                    1};
+    const long long lda = K > 1 ? K : 1, ldb = N > 1 ? N : 1;
+    const tmm__operands operands = {
+        TMM_OP_N, TMM_OP_N, M, N, K, A, lda, B, ldb, C, ldb, sizeof(TMM_TYPE), sizeof(TMM_OUT), 1};
     tmm_status status = tmm__check_gemm(&operands);
     if (status != TMM_OK || M == 0 || N == 0) return status;
 #if TMM__HOST_LAYER && !defined(TMM_EPILOGUE)
@@ -28,7 +17,7 @@ TMM_API tmm_status tmm__xmatmul(long long M, long long N, long long K, const TMM
     memset(&large, 0, sizeof large);
     large.kernel = (TMM__HALF_TENSOR) != 0 ? TMM_AUTO_TENSOR : TMM_AUTO;
     if (((double)M * K + (double)K * N + (double)M * N) * sizeof(TMM_TYPE) >= 6.4e7)
-        return tmm__xgemm_host(TMM_OP_N, TMM_OP_N, M, N, K, (TMM_SCALAR)1, A, K > 1 ? K : 1, B, N,
+        return tmm__xgemm_host(TMM_OP_N, TMM_OP_N, M, N, K, (TMM_SCALAR)1, A, lda, B, N,
                                (TMM_SCALAR)0, C, N, &large);
 #endif
     static const char *const names[3] = {"A", "B", "C"};
@@ -48,9 +37,8 @@ TMM_API tmm_status tmm__xmatmul(long long M, long long N, long long K, const TMM
         status = tmm__cuda(cudaMemcpy(device[n], from[n], bytes[n], cudaMemcpyHostToDevice),
                            n == 0 ? "copy of A to the device" : "copy of B to the device");
     if (status == TMM_OK)
-        status = tmm__xgemm(TMM_OP_N, TMM_OP_N, M, N, K, (TMM_SCALAR)1, (TMM_TYPE *)device[0],
-                            K > 1 ? K : 1, (TMM_TYPE *)device[1], N, (TMM_SCALAR)0,
-                            (TMM_OUT *)device[2], N, 0);
+        status = tmm__xgemm(TMM_OP_N, TMM_OP_N, M, N, K, (TMM_SCALAR)1, (TMM_TYPE *)device[0], lda,
+                            (TMM_TYPE *)device[1], N, (TMM_SCALAR)0, (TMM_OUT *)device[2], N, 0);
     if (status == TMM_OK)
         status = tmm__cuda(cudaMemcpy(C, device[2], bytes[2], cudaMemcpyDeviceToHost),
                            "multiplication, or copy of C to the host");
@@ -125,10 +113,22 @@ static inline tmm_status tmm__xblock(const tmm__job *job, const tmm__block_produ
     return status != TMM_OK ? status : tmm__xrun(kernel, &p);
 }
 
-TMM_API tmm_status tmm__xgemm_host(tmm_op opA, tmm_op opB, long long M, long long N, long long K,
-                                   TMM_SCALAR alpha, const TMM_TYPE *A, long long lda,
-                                   const TMM_TYPE *B, long long ldb, TMM_SCALAR beta, TMM_OUT *C,
-                                   long long ldc, const tmm_host_options *options)
+/* What products from host memory and those of several devices have in common. */
+static inline tmm__job tmm__xjob(tmm_op opA, tmm_op opB, long long M, long long N, long long K,
+                                 const TMM_SCALAR *alpha, const TMM_SCALAR *beta)
+{
+    tmm__job job;
+    memset(&job, 0, sizeof job);
+    job.opA = opA, job.opB = opB, job.M = M, job.N = N, job.K = K;
+    job.size = sizeof(TMM_TYPE), job.size_C = sizeof(TMM_OUT);
+    /* An element of C with fewer bits than a sum is rounded once: its k are one part. */
+    job.depth = sizeof(TMM_OUT) < sizeof(TMM_SUM) ? LLONG_MAX : TMM__HOST_DEPTH;
+    job.alpha = alpha, job.beta = beta;
+    job.launch = tmm__xblock;
+    return job;
+}
+
+TMM_API tmm_status tmm__xgemm_host(TMM__GEMM_PARAMETERS, const tmm_host_options *options)
 {
     const int reads_AB = (TMM_SUM)alpha != 0;
     const tmm__operands operands = {
@@ -139,18 +139,10 @@ TMM_API tmm_status tmm__xgemm_host(tmm_op opA, tmm_op opB, long long M, long lon
     return tmm__fail(TMM_ERROR_UNSUPPORTED, "tmm_?gemm_host cannot be used with a TMM_EPILOGUE");
 #endif
     if (M == 0 || N == 0) return TMM_OK;
-    tmm__job job;
-    memset(&job, 0, sizeof job);
-    job.opA = opA, job.opB = opB;
-    job.M = M, job.N = N, job.K = reads_AB ? K : 0;
-    job.size = sizeof(TMM_TYPE), job.size_C = sizeof(TMM_OUT);
-    /* An element of C with fewer bits than a sum is rounded once: its k are one part. */
-    job.depth = sizeof(TMM_OUT) < sizeof(TMM_SUM) ? LLONG_MAX : TMM__HOST_DEPTH;
+    tmm__job job = tmm__xjob(opA, opB, M, N, reads_AB ? K : 0, &alpha, &beta);
     job.A = (const char *)A, job.B = (const char *)B, job.C = (char *)C;
     job.lda = lda, job.ldb = ldb, job.ldc = ldc;
-    job.alpha = &alpha, job.beta = &beta;
     job.reads_C = (TMM_SUM)beta != 0;
-    job.launch = tmm__xblock;
     return tmm__host_run(&job, options);
 }
 
@@ -217,7 +209,9 @@ TMM_API tmm_status tmm__xgemm_multi(tmm_op opA, tmm_op opB, long long M, long lo
         if (p->rows < 0 || p->rows_B < 0 || p->rows > M - rows ||
             p->rows_B > (opB == TMM_OP_N ? K : N) - rows_B)
             return tmm__fail(TMM_ERROR_ARGUMENT,
-                             "parts[%d]: rows or rows_B is negative or too large", n);
+                             "parts[%d]: rows is %lld and rows_B %lld: one is negative, or more "
+                             "than is left",
+                             n, p->rows, p->rows_B);
         rows += p->rows;
         rows_B += p->rows_B;
         status = tmm__xcheck_part(opA, opB, p, M, N, K, reads);
@@ -236,17 +230,9 @@ TMM_API tmm_status tmm__xgemm_multi(tmm_op opA, tmm_op opB, long long M, long lo
     return tmm__fail(TMM_ERROR_UNSUPPORTED, "tmm_?gemm_multi cannot be used with a TMM_EPILOGUE");
 #endif
     if (M == 0 || N == 0) return TMM_OK;
-    tmm__job job;
-    memset(&job, 0, sizeof job);
-    job.opA = opA, job.opB = opB;
-    job.M = M, job.N = N, job.K = reads ? K : 0;
-    job.size = sizeof(TMM_TYPE), job.size_C = sizeof(TMM_OUT);
-    /* An element of C with fewer bits than a sum is rounded once: its k are one part. */
-    job.depth = sizeof(TMM_OUT) < sizeof(TMM_SUM) ? LLONG_MAX : TMM__HOST_DEPTH;
-    job.alpha = &alpha, job.beta = &beta;
+    tmm__job job = tmm__xjob(opA, opB, M, N, reads ? K : 0, &alpha, &beta);
     job.kernel = kernel;
     job.allowed = TMM__PACK;
-    job.launch = tmm__xblock;
     status = tmm__xcheck_parts(&job, parts, count);
     return status != TMM_OK ? status : tmm__multi_run(&job, parts, count);
 }

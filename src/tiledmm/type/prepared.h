@@ -9,7 +9,8 @@ TMM_API tmm_status tmm__xgemm_prepare_memory(long long lines, long long K, size_
     if (bytes == NULL) return tmm__fail(TMM_ERROR_ARGUMENT, "bytes is NULL");
     *bytes = 0;
     if (lines < 0 || K < 0)
-        return tmm__fail(TMM_ERROR_ARGUMENT, "%s is negative", K < 0 ? "K" : "lines");
+        return tmm__fail(TMM_ERROR_ARGUMENT, "%s is negative: %lld", K < 0 ? "K" : "lines",
+                         K < 0 ? K : lines);
     if (lines > most || K > most || (K > 0 && lines > elements / K))
         return tmm__fail(TMM_ERROR_UNSUPPORTED, "kernel %s: %lld x %lld is too large for it",
                          tmm_kernel_string(TMM__CONVERTING), lines, K);
@@ -108,10 +109,11 @@ static inline tmm_status tmm__xcheck_prepared(long long M, long long N, long lon
                              is_B ? 'B' : 'A');
         } else if (ready->is_B != is_B || ready->lines != lines || ready->K != K) {
             return tmm__fail(TMM_ERROR_ARGUMENT,
-                             "%c was prepared as %c with %lld lines of %lld elements, but has %lld "
-                             "of %lld here",
-                             is_B ? 'B' : 'A', ready->is_B ? 'B' : 'A', ready->lines, ready->K,
-                             lines, K);
+                             "%c was prepared as %c with %lld %s of %lld elements, but op(%c) has "
+                             "%lld %s of %lld here",
+                             is_B ? 'B' : 'A', ready->is_B ? 'B' : 'A', ready->lines,
+                             ready->is_B ? "columns" : "rows", ready->K, is_B ? 'B' : 'A', lines,
+                             is_B ? "columns" : "rows", K);
         } else if (ready->type != type) {
             return tmm__fail(TMM_ERROR_ARGUMENT, "%c was not prepared for products of %s",
                              is_B ? 'B' : 'A', TMM__FLOAT_TENSOR ? "float" : "double");
@@ -151,10 +153,7 @@ TMM_API tmm_status tmm__xgemm_tensor_memory(long long M, long long N, long long 
     return TMM_OK;
 }
 
-TMM_API tmm_status tmm__xgemm_tensor(tmm_op opA, tmm_op opB, long long M, long long N, long long K,
-                                     TMM_SCALAR alpha, const TMM_TYPE *A, long long lda,
-                                     const TMM_TYPE *B, long long ldb, TMM_SCALAR beta, TMM_OUT *C,
-                                     long long ldc, const tmm_tensor_options *options,
+TMM_API tmm_status tmm__xgemm_tensor(TMM__GEMM_PARAMETERS, const tmm_tensor_options *options,
                                      tmm_stream stream)
 {
     if (options == NULL) options = &tmm__xno_options;

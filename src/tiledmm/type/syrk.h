@@ -156,20 +156,9 @@ TMM_API tmm_status tmm__xsyrk_batched_with(tmm_kernel kernel, tmm_fill fill, tmm
                                            long long batch, tmm_stream stream)
 {
     const long long strides[3] = {strideA, strideA, strideC};
-    tmm__operands operands = {op,
-                              op,
-                              N,
-                              N,
-                              K,
-                              A,
-                              lda,
-                              A,
-                              lda,
-                              C,
-                              ldc,
-                              sizeof(TMM_TYPE),
-                              sizeof(TMM_OUT),
-                              !((TMM_SUM)alpha == 0)};
+    const int reads = !((TMM_SUM)alpha == 0);
+    tmm__operands operands = {
+        op, op, N, N, K, A, lda, A, lda, C, ldc, sizeof(TMM_TYPE), sizeof(TMM_OUT), reads};
     tmm__xproduct p;
     tmm_status status = tmm__xsyrk_begin(&operands, &p, fill, batch);
     if (status == TMM_OK) status = tmm__xcheck_batch(&operands, strides, batch);

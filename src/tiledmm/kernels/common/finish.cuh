@@ -10,6 +10,7 @@
 #define TMM__OF_PRODUCT(alpha, product)      tmm__xof_product((alpha).factor, &(alpha).after, product)
 #define TMM__OF_JOB(alpha, job, product)     tmm__xof_product(alpha, &(job).after, product)
 #define TMM__LAST(alpha, sum, old, row, col) tmm__xlast(alpha, sum, old, row, col)
+#define TMM__FINISH(alpha, ...)              tmm__xfinish(&(alpha).after, __VA_ARGS__)
 /* Is x, a TMM_SUM, below 0? Unsigned sums, as those of int, are taken as signed ones where C is. */
 #define TMM__NEGATIVE(x)                                                                   \
     ((TMM_SUM)(-1) > (TMM_SUM)1                                                            \
@@ -23,6 +24,7 @@
 #define TMM__OF_PRODUCT(alpha, product)      (alpha)
 #define TMM__OF_JOB(alpha, job, product)     (alpha)
 #define TMM__LAST(alpha, sum, old, row, col) (TMM__MUL((TMM_SUM)(alpha), sum) + (old))
+#define TMM__FINISH(alpha, ...)              ((void)0)
 #endif
 #endif
 

@@ -183,13 +183,9 @@ TMM__DEVICE TMM_OUT tmm__xrounded(TMM_SUM finished, bool enabled, long long row,
 TMM__DEVICE TMM_OUT tmm__xvalue(TMM_SUM sum, TMM__ALPHA alpha, TMM_SUM old, bool enabled,
                                 long long row, long long col)
 {
-#ifdef TMM_WITH_EPILOGUE
-    TMM_SUM finished = TMM__MUL((TMM_SUM)alpha.factor, sum) + old;
-    tmm__xfinish(&alpha.after, &finished, 1, enabled, row, col);
-    return tmm__xrounded(finished, enabled, row, col);
-#else
-    return tmm__xrounded(TMM__MUL((TMM_SUM)alpha, sum) + old, enabled, row, col);
-#endif
+    TMM_SUM x = TMM__MUL((TMM_SUM)TMM__FACTOR(alpha), sum) + old;
+    TMM__FINISH(alpha, &x, 1, enabled, row, col);
+    return tmm__xrounded(x, enabled, row, col);
 }
 
 /* Stores alpha sum + beta C to `count` neighbours of row `row` of C, from column `col` on: those that
@@ -205,26 +201,17 @@ TMM__DEVICE void tmm__xstore_masked(TMM_OUT *C, long long row, long long col, co
     TMM_OUT elements[4] = {0, 0, 0, 0};
 #pragma unroll
     for (int j = 0; j < count; j++) tmm__xload_if(&elements[j], C + j, read >> j & 1);
-#ifdef TMM_WITH_EPILOGUE
-    TMM_SUM finished[4];
+    TMM_SUM x[4];
 #pragma unroll
     for (int j = 0; j < count; j++)
-        finished[j] =
-            TMM__MUL((TMM_SUM)alpha.factor, sum[j]) + TMM__MUL(factor, (TMM_SUM)elements[j]);
-    tmm__xfinish(&alpha.after, finished, count, mask, row, col);
+        x[j] =
+            TMM__MUL((TMM_SUM)TMM__FACTOR(alpha), sum[j]) + TMM__MUL(factor, (TMM_SUM)elements[j]);
+    TMM__FINISH(alpha, x, count, mask, row, col);
 #pragma unroll
     for (int j = 0; j < count; j++) {
         bool enabled = mask >> j & 1;
-        tmm__xstore_if(C + j, tmm__xrounded(finished[j], enabled, row, col + j), enabled);
+        tmm__xstore_if(C + j, tmm__xrounded(x[j], enabled, row, col + j), enabled);
     }
-#else
-#pragma unroll
-    for (int j = 0; j < count; j++) {
-        TMM_SUM old = TMM__MUL(factor, (TMM_SUM)elements[j]);
-        bool enabled = mask >> j & 1;
-        tmm__xstore_if(C + j, tmm__xvalue(sum[j], alpha, old, enabled, row, col + j), enabled);
-    }
-#endif
 }
 
 /* Stores alpha sum + beta C as two vectors of row `row` of C, from columns `col` and col + 32 on.
@@ -242,27 +229,17 @@ TMM__DEVICE void tmm__xstore_row(TMM_OUT *C, long long row, long long col, bool 
 #pragma unroll
     for (int j = 0; j < 8; j++)
         tmm__xload_if(&elements[j / 4].v[j % 4], C + j / 4 * 32 + j % 4, read >> j & 1);
-#ifdef TMM_WITH_EPILOGUE
-    TMM_SUM finished[8];
+    TMM_SUM x[8];
 #pragma unroll
     for (int j = 0; j < 8; j++)
-        finished[j] = TMM__MUL((TMM_SUM)alpha.factor, sum[j]) +
-                      TMM__MUL(factor, (TMM_SUM)elements[j / 4].v[j % 4]);
+        x[j] = TMM__MUL((TMM_SUM)TMM__FACTOR(alpha), sum[j]) +
+               TMM__MUL(factor, (TMM_SUM)elements[j / 4].v[j % 4]);
 #pragma unroll
-    for (int h = 0; h < 2; h++)
-        tmm__xfinish(&alpha.after, finished + 4 * h, 4, mask >> 4 * h, row, col + 32 * h);
+    for (int h = 0; h < 2; h++) TMM__FINISH(alpha, x + 4 * h, 4, mask >> 4 * h, row, col + 32 * h);
 #pragma unroll
     for (int j = 0; j < 8; j++)
         elements[j / 4].v[j % 4] =
-            tmm__xrounded(finished[j], mask >> j & 1, row, col + j / 4 * 32 + j % 4);
-#else
-#pragma unroll
-    for (int j = 0; j < 8; j++) {
-        TMM_OUT *element = &elements[j / 4].v[j % 4];
-        TMM_SUM old = TMM__MUL(factor, (TMM_SUM)*element);
-        *element = tmm__xvalue(sum[j], alpha, old, mask >> j & 1, row, col + j / 4 * 32 + j % 4);
-    }
-#endif
+            tmm__xrounded(x[j], mask >> j & 1, row, col + j / 4 * 32 + j % 4);
     if (vector) {
         if (mask & 1) *(tmm__xouts4 *)C = elements[0];
         if (mask & 16) *(tmm__xouts4 *)(C + 32) = elements[1];

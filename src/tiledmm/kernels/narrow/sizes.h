@@ -22,5 +22,5 @@ typedef struct tmm__narrow {
 } tmm__narrow;
 
 /* The instances: pass, name, groups of lines of P. */
-#define TMM__NARROW_LIST(_) TMM__IF_FLOAT(_(4, 3, 3) _(5, 4, 4))
+#define TMM__NARROW_LIST(_) TMM__IF_FLOAT(_(3, 3, 3) _(4, 4, 4))
 #endif

@@ -2,7 +2,7 @@
    Uses: once/passes.h. Used by: launch.h, type/instances.h. */
 /* The instances: the pass that compiles it (once/passes.h), its tile, which is its name, and TMM_BLOCK. */
 #ifndef TMM__REGISTER_LIST
-#define TMM__REGISTER_LIST(_) TMM__IF_ALL_TILES(_(1, 64, 4)) _(2, 128, 8)
+#define TMM__REGISTER_LIST(_) TMM__IF_ALL_TILES(_(2, 64, 4)) _(1, 128, 8)
 #endif
 
 #ifdef TMM__PASS

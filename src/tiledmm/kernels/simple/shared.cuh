@@ -3,7 +3,7 @@
 /* The instances: the pass that compiles it (once/passes.h), and its tile, which is its name. TMM_TILE, if
    the caller defines it, is the only one. */
 #ifndef TMM__SHARED_LIST
-#define TMM__SHARED_LIST(_) TMM__IF_ALL_TILES(_(1, 8) _(2, 16)) _(3, 32)
+#define TMM__SHARED_LIST(_) TMM__IF_ALL_TILES(_(2, 8) _(3, 16)) _(1, 32)
 #endif
 
 #ifdef TMM__PASS

@@ -13,5 +13,5 @@ enum {
 /* The instances: pass, name, whether L is contiguous along k, and the width. bench/notes/skinny.md
    says what a width of 1 would gain. */
 #define TMM__SKINNY_LIST(_) \
-    TMM__IF_FLOAT(_(2, k_4, 1, 4) _(3, k_16, 1, 16) _(4, lines_4, 0, 4) _(5, lines_16, 0, 16))
+    TMM__IF_FLOAT(_(1, k_4, 1, 4) _(2, k_16, 1, 16) _(3, lines_4, 0, 4) _(4, lines_16, 0, 16))
 #endif

@@ -1,7 +1,7 @@
 /* src/tiledmm/kernels/small/kernel.cuh. The kernel for a small C.
    Uses: kernels/common/, sizes.h, once/. Used by: launch.h. */
 #ifdef TMM__PASS
-#if TMM__FAST && (TMM__SMALL_LIST(TMM__IN_PASS) 0)
+#if TMM__SMALLS && (TMM__SMALL_LIST(TMM__IN_PASS) 0)
 /* ============================== KERNEL SMALL ================================================== */
 /* For a small C, which has few tiles: each must be done fast. A block has ROWS x COLS elements of C
    (TMM__SMALL_ROWS, TMM__SMALL_COLS) and a team of 1 to 8 warps. These divide k (sliced-K): of 8,

@@ -1,6 +1,6 @@
 /* src/tiledmm/kernels/small/launch.h. PLAN and LAUNCHER of KERNEL SMALL.
    Uses: kernel.cuh, sizes.h, launch/, once/. Used by: once/kernels.h. */
-#if defined(TMM_NAME) && !defined(TMM__PASS) && TMM__HOST && TMM__FAST
+#if defined(TMM_NAME) && !defined(TMM__PASS) && TMM__HOST && TMM__SMALLS
 /* The first instance stands in where a device has little shared memory. */
 #define TMM__FIRST(pass, name, rows, cols) 1 ? (rows) * (cols):
 enum { tmm__xsmall_least = (TMM__SMALL_LIST(TMM__FIRST) 0) };

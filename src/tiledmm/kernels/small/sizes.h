@@ -7,8 +7,8 @@ enum { TMM__SMALL_WARPS_LOG2 = 3, TMM__SMALL_WARPS = 1 << TMM__SMALL_WARPS_LOG2 
 /* The instances: pass, name, rows and columns of the tile. Each computes every shape; what a type
    loses without one is in bench/notes/small.md. */
 #define TMM__SMALL_LIST(_)                \
-    TMM__IF_FLOATING(_(1, 16x16, 16, 16)) \
-    _(2, 16x32, 16, 32)                   \
+    TMM__IF_FLOATING(_(2, 16x16, 16, 16)) \
+    _(1, 16x32, 16, 32)                   \
     TMM__IF_FLOATING(_(3, 32x32, 32, 32)) \
     TMM__IF_FLOAT(_(4, 32x64, 32, 64))
 #define TMM__SMALL_ROWS (TMM__SMALL_LIST(TMM__VALUE_1) 0)

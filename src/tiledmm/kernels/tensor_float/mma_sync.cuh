@@ -5,8 +5,8 @@
    of 32 k, blocks to a multiprocessor. */
 #ifndef TMM__MMA_LIST
 #define TMM__MMA_LIST(_)   \
-    _(5, 128x128, 4, 3, 1) \
-    _(6, 64x64, 2, 4, 2)
+    _(3, 128x128, 4, 3, 1) \
+    _(4, 64x64, 2, 4, 2)
 #define TMM__MMA_PARTS  (TMM__MMA_LIST(TMM__VALUE_1) 0)
 #define TMM__MMA_STAGES (TMM__MMA_LIST(TMM__VALUE_2) 0)
 #define TMM__MMA_EDGE   (32 * TMM__MMA_PARTS)     /* rows and columns of a tile */

@@ -35,7 +35,7 @@ enum { TMM__THIN_LIST(TMM__ROW) TMM__THIN_INSTANCES };
    Slot s of half h is k = 4 (s / 2) + 2 h + s % 2. So the 4 neighbours along k that a lane copies of
    a line of the large operand are its slots 2 q, 2 q + 1 of both halves, q = lane % 4. */
 enum { TMM__THIN_MOST = 512, TMM__THIN_LINES = 128 };
-/* Floats of a row where lines lie off 16 bytes: up to three before the first; bytes of a stage. */
+/* Floats of a row where lines are not aligned to 16 bytes: up to three before the first; bytes of a stage. */
 enum { TMM__THIN_ROW = TMM__THIN_LINES + 4, TMM__THIN_STAGE = 4 * TMM__THIN_ROW * 32 };
 
 typedef struct tmm__thin_job {
@@ -217,7 +217,7 @@ TMM__DEVICE int tmm__thin_place(const tmm__thin_job *job, int thread)
                             : q * (4 * TMM__THIN_ROW) + thread / 32 * 16 + g * 2;
 }
 
-/* Where rows are off 16 bytes, shifts of k % 4 = 0 to 3, four bits each; else -1. */
+/* Where rows are not aligned to 16 bytes, shifts of k % 4 = 0 to 3, four bits each; else -1. */
 TMM__DEVICE int tmm__thin_shifts(const tmm__thin_job *job)
 {
     const float *first = job->large.X + blockIdx.y * job->large.product_stride;

@@ -10,29 +10,19 @@ enum { TMM__THIN_FIRST = TMM__FLOAT_INSTANCES, TMM__THIN_LEAST = 2 };
 enum { TMM__THIN_ROUNDS = 8 };
 #endif
 
-static inline const void *tmm__xthin_kernel(int n)
-{
-#define TMM__THIN_KERNEL(pass, name, ...) (const void *)TMM_FN(gemm_float_thin_##name),
-    static const void *const kernels[] = {TMM__THIN_LIST(TMM__THIN_KERNEL)};
-#undef TMM__THIN_KERNEL
-    return kernels[n];
-}
+/* Instance n: lines of the thin operand in a tile, and shared memory. */
+typedef struct tmm__xthin__instance {
+    int cols, bytes;
+    const void *kernel;
+} tmm__xthin__instance;
 
-/* Lines of the thin operand in a tile, and shared memory, of instance n. */
-static inline int tmm__xthin_cols(int n)
+static inline const tmm__xthin__instance *tmm__xthin_instance(int n)
 {
-#define TMM__THIN_ROW(pass, name, cols, ...) cols,
-    static const int cols[] = {TMM__THIN_LIST(TMM__THIN_ROW)};
+#define TMM__THIN_ROW(pass, name, cols, ...) \
+    {cols, TMM_FN(thin_bytes_##name), (const void *)TMM_FN(gemm_float_thin_##name)},
+    static const tmm__xthin__instance instances[] = {TMM__THIN_LIST(TMM__THIN_ROW)};
 #undef TMM__THIN_ROW
-    return cols[n];
-}
-
-static inline int tmm__xthin_bytes(int n)
-{
-#define TMM__THIN_ROW(pass, name, ...) TMM_FN(thin_bytes_##name),
-    static const int bytes[] = {TMM__THIN_LIST(TMM__THIN_ROW)};
-#undef TMM__THIN_ROW
-    return bytes[n];
+    return &instances[n];
 }
 
 /* Tiles of an instance that has `cols` lines of the thin operand in each. */
@@ -81,7 +71,7 @@ static inline double tmm__xthin_time(const tmm__xproduct *p, int n, double share
     const double thin = (double)tmm__min(p->M, p->N), large = (double)(p->M + p->N) - thin;
     const double steps = ceil(p->K / 32.0), rate = device->gpu.memory, batch = p->batch;
     const double own = (double)tmm__xthin_products(p);
-    const int cols = tmm__xthin_cols(n), turned = p->N < p->M;
+    const int cols = tmm__xthin_instance(n)->cols, turned = p->N < p->M;
     const long long k = turned ? p->csA : p->rsB; /* from one to the next */
     int i = TMM__TUNED_THIN - 1;
     while (i > 0 && t->thin.cols[i] != cols) i--;
@@ -116,7 +106,7 @@ static inline void tmm__xthin_plan(const tmm__xproduct *p, tmm__plan *plan)
     const double processors = TMM__BUSY(tmm__current_device()->processors);
     for (int i = 0; i < TMM__THIN_INSTANCES * (int)TMM__THIN_ROUNDS; i++) {
         const int n = i / TMM__THIN_ROUNDS, rounds = i % TMM__THIN_ROUNDS + 1;
-        const int cols = tmm__xthin_cols(n), alike = p->batch == 1 && rounds == 2;
+        const int cols = tmm__xthin_instance(n)->cols, alike = p->batch == 1 && rounds == 2;
         const double tiles = tmm__xthin_tiles(p, cols), units = tiles * ceil(p->K / 32.0);
         const double most = floor((alike ? 1 : rounds) * processors / p->batch);
         double shares = fmax(fmin(floor(units / (cols < 64 ? 4 : 8)), most), 1);
@@ -127,12 +117,12 @@ static inline void tmm__xthin_plan(const tmm__xproduct *p, tmm__plan *plan)
         time = TMM__PLAN_GUESS(TMM__THIN_FIRST + n, TMM__PLAN_EVEN, rounds, time);
         if (time >= plan->time) continue;
         plan->time = time, plan->instance = TMM__THIN_FIRST + n;
-        plan->kernel = tmm__xthin_kernel(n);
+        plan->kernel = tmm__xthin_instance(n)->kernel;
         plan->cut = TMM__PLAN_EVEN, plan->slices = 1, plan->blocks = (long long)shares;
         plan->turned = p->N < p->M;
         plan->tile_m = plan->turned ? (int)TMM__THIN_LINES : cols;
         plan->tile_n = plan->turned ? cols : (int)TMM__THIN_LINES;
-        plan->threads = 384, plan->bytes = tmm__xthin_bytes(n);
+        plan->threads = 384, plan->bytes = tmm__xthin_instance(n)->bytes;
     }
 }
 

@@ -41,8 +41,6 @@
 #define TMM__WGMMA_1(name)                           TMM__JOIN(name, TMM__WGMMA_KERNEL_LIST(TMM__WGMMA_FIRST))
 #define TMM__WGMMA_2(name)                           TMM__JOIN(name, TMM__WGMMA_KERNEL_LIST(TMM__WGMMA_SECOND))
 
-/* Functions of this pass's instance. */
-
 /* TMM__WGMMA_256x128 and so on, the first ones of all instances of KERNEL TENSOR FLOAT. */
 #define TMM__ROW(pass, name, ...) TMM__WGMMA_##name,
 enum { TMM__WGMMA_LIST(TMM__ROW) TMM__WGMMA_INSTANCES };

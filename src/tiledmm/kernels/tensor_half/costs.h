@@ -2,14 +2,25 @@
    have in common.
    Uses: align.cuh, launch/product.h, once/. Used by: kernels/tensor_half/. */
 #if defined(TMM_NAME) && !defined(TMM__PASS) && TMM__HOST && TMM__HALF_TENSOR
-/* half_thin of once/tuning.h, in nanoseconds. KERNEL THIN HALF: the launch, a block, and each thin line by 128
-   large ones that it stores alone; 64 k of 16, 64 and 128 thin lines, and off 16 bytes; from asking for a stage
-   to having it, of L2 and of memory; blocks that share k, and each such line that they add; operands from memory,
-   by KERNEL TENSOR HALF and by this; asked[2]: of what a block has more; bytes of L2 a nanosecond, and by wgmma
-   times `l2`. All: KERNEL ALIGN, each byte that it reads or writes, those beyond L2; KERNEL SUM, each byte; the
-   host for memory and a launch more; apart: part by which L2 takes longer along k, and not, and memory by wgmma;
-   late: times that mma.sync takes where it does not begin early, as all others do;
-   words: each byte of a stage that comes 8 or 4 at a time. */
+/* The numbers half_thin of once/tuning.h, in nanoseconds if nothing else is said. KERNEL THIN HALF:
+       tile[3]     the launch; a block; each thin line, by 128 large ones, that a block stores alone
+       step[4]     64 k with 16, 64 and 128 thin lines, and with lines of odd elements
+       latency[2]  from asking for a stage to having it: of L2, of memory
+       cluster[2]  blocks of a cluster that share k; and each thin line that they add
+       words[2]    each byte of a stage that comes 8 at a time, or 4
+   Of it and of KERNEL TENSOR HALF by wgmma:
+       memory[2]   operands from memory: by TENSOR HALF, by THIN HALF
+       asked[3]    bytes under way at which memory takes twice as long: by TENSOR HALF, by THIN HALF; [2]: the part by
+                   which it does where a block has more than its share
+       l2[2]       bytes of L2 in a nanosecond, by THIN HALF; by TENSOR HALF, times `l2`
+       apart[3]    part by which L2 takes longer for boxes that begin within lines of memory: along k, not along k;
+                   and memory, by wgmma
+   Of all plans:
+       align[3]    KERNEL ALIGN: once, each byte that it reads or writes within L2, and beyond
+       sum[2]      KERNEL SUM: once, each byte
+       host        of the host, for memory and for each launch more
+       late        times that mma.sync takes, since it does not begin early
+       direct      times that KERNEL DIRECT takes longer than for float */
 
 /* Lines and k of an operand as TMA takes them: 16 bytes from line to line, and where they begin. */
 static inline int tmm__xhalf_boxed(const void *X, long long ld, long long stride, long long batch)

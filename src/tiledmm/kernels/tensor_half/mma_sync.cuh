@@ -449,7 +449,7 @@ TMM__DEVICE void tmm__half_store_any(tmm__half_warp *w, unsigned char *memory, T
    A stage has chunks of 8 elements, 16 bytes. An operand that is contiguous along k lies as
    [line][4 chunks], chunk c of line r at c ^ (r / 2 % 4); any other as [k][lines / 8 chunks], chunk c
    of row k at c ^ (k % 8). So ldmatrix, which reads 8 rows of 16 bytes, finds them in different
-   banks, and turns the second kind around. Copies of 16 bytes do so, too.
+   banks, and transposes the second kind. Copies of 16 bytes store to different banks, too.
 
    Fragments for 16 k, a or b, are loaded while the ones before are multiplied, also across stages:
        copies               | s3          | s4          | s5     to the place of s0, s1, s2
@@ -460,7 +460,8 @@ TMM__DEVICE void tmm__half_store_any(tmm__half_warp *w, unsigned char *memory, T
    Blocks walk along bands of 8 rows of tiles. Where gridDim.y > 1, each has some steps of K, and
    leaves its sums in `partials` for KERNEL SUM. Bit 0 of `ends`: memory may end with A; bit 1: with B.
    A step of 128 x 256 is 2,097,152 operations and 24 KB from L2: 85 a byte; of 128 x 128, 64. Its warps
-   read 64 KB of shared memory, copies store 24: 23 a byte. */
+   read 64 KB of shared memory, copies store 24: 23 a byte. What bounds it: tensor cores, which on sm_90 do
+   some 1300 multiply-adds a clock by mma.sync, 0.6 of what wgmma gets from them. */
 TMM_KERNEL void __launch_bounds__(tmm__half_threads, TMM__HALF_BLOCKS)
     tmm__gemm_half(long long M, long long N, long long K, TMM__ALPHA alpha,
                    const TMM_TYPE *__restrict__ A, long long rsA, long long csA, long long batchA,

@@ -98,15 +98,20 @@ TMM__DEVICE void tmm__xhalf_thin_store(const tmm__half_thin_job *job, const floa
 }
 #endif
 
-/* KERNEL THIN HALF: up to 128 lines of the large operand by 16, 64 or 128 of the thin one, on tensor cores.
-   Two warpgroups multiply, 64 large lines each; a thread of the ninth warp copies by TMA: 288 threads. A
-   stage is 64 k:
-       large   [line][64 k], or two boxes of [64 k][64 lines] if it does not lie along k
+/* KERNEL THIN HALF: one operand is large, the other thin. After this kernel read tmm__half_thin_copy_boxes, its copies
+   (thin.cuh), and tmm__xhalf_thin_sum, its main loop; then what unaligned lines need.
+
+   A tile is up to 128 lines of the large operand by 16, 64 or 128 of the thin one (`cols`):
+       warps 0-3, 4-7   64 large lines each, wgmma of 64 x cols x 16
+       warp 8           one thread copies by TMA: 288 threads
+       warps 9-16       copy by cp.async what TMA does not read, lines that begin between multiples of 16 bytes:
+                        544 threads
+   A stage is 64 k, with the swizzle of 128 bytes; stages form a ring, with two barriers each:
+       large   [line][64 k], K-major; or, MN-major (`turned`), two boxes of [64 k][64 lines]
        thin    the same, `cols` lines
-   with the swizzle of 128 bytes. TMA does not read lines off 16 bytes: eight more warps, 544 threads in all,
-   copy those by cp.async. Where all begin and end at multiples of 4 or 8 bytes, these go to their places, and a
-   block that has all of a tile's k goes on to other tiles: it copies one while it stores the one before.
-   Odd lines go to slots, and from there, moved by some elements, to the stage.
+   Unaligned lines that begin and end at multiples of 4 or 8 bytes go straight to the stage, and a block that has all
+   of a tile's k goes on to other tiles: it copies one while it stores the one before. Others, of odd elements, go to
+   slots of 16 bytes, and from there, moved by some elements, to the stage.
 
    Blocks of a cluster have the same tile, and parts of its k in order. Each adds up its share of the tile,
    in that order, from the shared memory of all:
@@ -115,8 +120,9 @@ TMM__DEVICE void tmm__xhalf_thin_store(const tmm__half_thin_job *job, const floa
    More parts are slices, which KERNEL SUM adds. No block waits for one of another cluster.
 
    Tiles have so many large lines that all clusters which fit at once have as much to read: 128 to 132 blocks
-   read 50 MB in 18.4 us, 96 or 192 in 20.5. Memory bounds it where the large operand is in memory; L2 for 128
-   thin lines, where each brings as many bytes again; starting and adding up for little work. */
+   read 50 MB in 18.4 us, 96 or 192 in 20.5. A step of 128 large lines by 16 thin ones is 262,144 operations and
+   18 KB: 14 a byte; by 64, 43; by 128, 64. What bounds it: memory, if it holds the large operand; L2 for 128 thin
+   lines, which bring as many bytes again; for little work launching and adding up. */
 TMM_KERNEL void __launch_bounds__(576, 1) /* 96 registers, so that two blocks of 288 fit */
     tmm__xgemm_half_thin(const TMM__GRID_CONSTANT tmm__half_map map_large,
                          const TMM__GRID_CONSTANT tmm__half_map map_thin, TMM_OUT *__restrict__ C,
@@ -149,19 +155,19 @@ TMM_KERNEL void __launch_bounds__(576, 1) /* 96 registers, so that two blocks of
     tmm__let_next_begin();
     tmm__wait_for_previous();
     if (warp >= 9 && job.words == 0) { /* one tile; in the loop it would spill registers */
-        tmm__half_thin_plainly(&job, tmm__memory + skip, fulls, &here);
+        tmm__half_thin_copy_odd(&job, tmm__memory + skip, fulls, &here);
         item = job.items;
     }
 #pragma unroll 1
     for (; item < job.items; item += gridDim.x / job.parts) {
         tmm__half_thin_tile(&job, item / job.slices, &here);
         if (warp >= 9 && job.words == 8) {
-            tmm__half_thin_straight(&job, base + skip, fulls, &here, 8);
+            tmm__half_thin_copy_words(&job, base + skip, fulls, &here, 8);
         } else if (warp >= 9) {
-            tmm__half_thin_straight(&job, base + skip, fulls, &here, 4);
+            tmm__half_thin_copy_words(&job, base + skip, fulls, &here, 4);
         } else if (warp == 8) {
             if (job.expected > 0)
-                tmm__half_thin_boxes(&job, &map_large, &map_thin, base + skip, fulls, &here);
+                tmm__half_thin_copy_boxes(&job, &map_large, &map_thin, base + skip, fulls, &here);
         } else {
             float sum[64];
 #define TMM__SUM_OF(count, large, thin)                                                      \

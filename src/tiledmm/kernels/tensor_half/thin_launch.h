@@ -18,7 +18,7 @@ typedef struct tmm__xhalf__thins {
     double memory;                                /* nanoseconds of it, */
     int from_memory;                              /* if L2 does not hold all */
     int apart[2];     /* of the large operand and of the thin one: tmm__xhalf_apart */
-    int plain, words; /* is an operand off 16 bytes? tmm__xhalf_thin_words */
+    int plain, words; /* is an operand unaligned? tmm__xhalf_thin_words */
     int cuts, turned; /* may k be cut? Does the large one not lie along k? */
     const int *clusters;
 } tmm__xhalf__thins;
@@ -30,7 +30,7 @@ static inline int tmm__xhalf_thin_stage(const tmm__xproduct *p, int cols)
     return ((int)TMM__HALF_THIN_LINES + (turned && cols < 64 ? 64 : cols)) * 128;
 }
 
-/* Is op(A) or op(B) off 16 bytes? Then the kernel copies it without TMA: see tmm__half_thin_fetch. */
+/* Are lines of op(A) or op(B) not aligned to 16 bytes? Then they are copied without TMA, by eight warps. */
 static inline int tmm__xhalf_thin_plain(const tmm__xproduct *p, int is_B)
 {
     return tmm__xhalf_copied(p, is_B, NULL, NULL) > 0;
@@ -161,7 +161,7 @@ static inline void tmm__xhalf_thin_plan(const tmm__xproduct *p, tmm__plan *c)
     q.clusters = tmm__clusters((const void *)tmm__xgemm_half_thin, device->shared - 4096, 1, 0);
     for (int n = 0; n < 2 * (int)TMM__HALF_THIN_WAYS; n++) {
         tmm__xhalf__thin w;
-        /* Operands off 16 bytes as they lie, then as copies. Where there are several tiles along thin lines each
+        /* Unaligned operands as they lie, then as copies. Where there are several tiles along thin lines each
            line would be moved more than once. */
         q.plain = copied > 0 && n < (int)TMM__HALF_THIN_WAYS;
         if (n >= (int)TMM__HALF_THIN_WAYS && (copied == 0 || !tmm__xhalf_packs(p))) break;

@@ -134,7 +134,7 @@ TMM__DEVICE void tmm__xhalf_tiny_store(const float *own, const int pitch, TMM_OU
            +-----------+---------+----------+----------+
        g 0 | lane 0    | lane 1  | lane 2   | lane 3   |   4 neighbours are a word of 8 bytes, two of 4,
          1 | lane 4    | lane 5  | lane 6   | lane 7   |   or four elements; of other lines, 4 of them are
-           | ...                                       |   turned in registers
+           | ...                                       |   transposed in registers
    C leaves by 16 or 8 bytes; else, or with beta or an epilogue, through shared memory, row by row.
    Two times 16 k are on their way at once; what more must be hidden, other warps hide.
    2 (M + N) K + 2 M N bytes a product, and 2 M N K operations: 8 a byte at 24 x 24 x 24. What bounds it:

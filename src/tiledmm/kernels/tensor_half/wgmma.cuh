@@ -1,15 +1,20 @@
 /* src/tiledmm/kernels/tensor_half/wgmma.cuh. Elements of 16 bits by wgmma and TMA, for sm_90a.
    Uses: kernels/common/tensor_ptx.cuh, once/. Used by: kernels/tensor_half/, type/instances.h. */
-/* The instances: pass, name, rows and columns of a tile, stages of 64 k, and fewer columns that a product may ask
-   for. Tiles of 192 rows store alpha A B by TMA, and nothing else: their threads have few registers. Of the last
-   one's 256 columns they have room for 224. */
+/* The instances: pass, name, rows and columns of a tile, stages of 64 k, and the fewer columns that a plan may choose
+   at run time. Tiles of 192 rows store alpha A B by TMA alone: their threads have few registers. 192 x 224 has room
+   for 256 columns in its stages, and registers for 224. */
 #ifndef TMM__HALF_WGMMA_LIST
+#ifdef __CUDACC_RDC__ /* nvcc -rdc=true: ptxas leaves out setmaxnreg, and 128 registers do not hold its sums */
+#define TMM__HALF_WGMMA_LARGEST(_)
+#else
+#define TMM__HALF_WGMMA_LARGEST(_) _(5, 192x224, 192, 256, 3, 224)
+#endif
 #define TMM__HALF_WGMMA_LIST(_)     \
     _(1, 128x256, 128, 256, 4, 224) \
     _(2, 128x128, 128, 128, 6, 128) \
     _(3, 128x192, 128, 192, 4, 160) \
     _(4, 192x192, 192, 192, 4, 192) \
-    _(5, 192x224, 192, 256, 3, 224)
+    TMM__HALF_WGMMA_LARGEST(_)
 #define TMM__HALF_WGMMA_ROWS   (TMM__HALF_WGMMA_LIST(TMM__VALUE_1) 0)
 #define TMM__HALF_WGMMA_COLS   (TMM__HALF_WGMMA_LIST(TMM__VALUE_2) 0)
 #define TMM__HALF_WGMMA_STAGES (TMM__HALF_WGMMA_LIST(TMM__VALUE_3) 0)
@@ -59,8 +64,8 @@ typedef struct tmm__half_job {
     int next_A, next_B;     /* 0: all products of the batch share it, else 1 */
     int rows, width;        /* of a tile */
     int pairs_down, across; /* tiles of clusters */
-    /* Blocks of a cluster: above each other, which share B; side by side, which share A; and of the same tiles, with
-       parts of their k. */
+    /* The shape of a cluster, 1 or 2 each but parts, of 4 at most: `down` blocks above each other share B, `beside`
+       side by side share A, and `parts` have the same tile, each a part of its k. */
     int down, beside, parts;
     int steps, items,
         part_steps;          /* part_steps: of a part of a cluster, the last one having fewer */
@@ -92,9 +97,11 @@ typedef struct tmm__half_block {
     int row, col, part;
 } tmm__half_block;
 
-/* The rank in the cluster and numbers of clusters, which the hardware has: divisions are what a block begins with. */
+/* A special register: the rank in the cluster, or the number of a cluster. Computed, they would be divisions, for
+   which each block waits before its first copy. */
 #define TMM__CLUSTER_SPECIAL(to, name) asm("mov.u32 %0, %%" name ";" : "=r"(to))
 
+/* Where the block of this rank lies: ranks go down, then to the side, then to the next part of k. */
 TMM__DEVICE tmm__half_block tmm__half_block_of(int rank, int down, int beside)
 {
     const int place = rank >> down / 2; /* 1 or 2 of both */
@@ -102,11 +109,15 @@ TMM__DEVICE tmm__half_block tmm__half_block_of(int rank, int down, int beside)
     return block;
 }
 
+/* What item number `item` is. Items are the tiles of the first product, then of the second; the rows of a band go
+   down, then to the right:    band 0   0 2 4 6      From item job->whole on they are slices of k of the last
+                                        1 3 5 7      job->rest tiles: the first slice of all of these, then the
+                               band 1   8 10 ...     second. A number counts for all blocks of a cluster. */
 TMM__DEVICE tmm__half_item tmm__half_find(const tmm__half_job *job, int item,
                                           const tmm__half_block *block)
 {
     tmm__half_item at;
-    /* Of 32 bits without signs, and none where it is 1: divisions are what a block begins with. */
+    /* Divisions take long, and the first copy waits for them: 32 bits without signs, none by 1. */
     const bool cut = item >= job->whole;
     const unsigned number = cut ? item - job->whole : item, wide = job->band * job->across;
     const unsigned tiles = cut ? job->rest : job->pairs_down * job->across;
@@ -420,8 +431,8 @@ TMM__DEVICE void tmm__xhalf_multiply(float *c, unsigned long long a, unsigned lo
 TMM__DEVICE void tmm__xhalf_step(float *c, unsigned at, int group, const int rows, const int cols,
                                  const int turned_A, const int turned_B)
 {
-    /* A tenth of the instructions of a step made descriptors, each from its address: now the low words of
-       the first ones are added to. Columns of B that lie along them are 8192 bytes further on each 64. */
+    /* Descriptors of the four times 16 k differ in the low word alone: adding to it saves a tenth of a step's
+       instructions. Of a `turned` B (MN-major) the next 64 columns lie 8192 bytes on: 511 + 1 units of 16. */
     const unsigned long long all = tmm__descriptor(0) - (1ull << 16);
     const unsigned first_A = (unsigned)tmm__descriptor(at + group * 8192);
     const unsigned first_B =

@@ -31,18 +31,36 @@ static_assert(TMM__HALF_WGMMA_STAGES >= 2 && tmm__half_wgmma_bytes <= 227 * 1024
         else                              \
             TMM__HALF_SUM_OF(cols, 0, 0); \
     } while (0)
-/* KERNEL TENSOR HALF by wgmma. 384 threads: one of the first warpgroup copies by TMA, two warpgroups
-   multiply, 64 rows of the tile each; 512 and three for 192 rows. A stage is 64 k:
-       A, ROWS lines   [line][64 k], or ROWS / 64 boxes of [64 k][64 lines] if it does not lie along k
-       B, COLS lines   the same; two boxes of lines, or COLS / 64
-   with the swizzle of 128 bytes. Two blocks of a cluster that have the same columns copy half of B each, to
-   both; two that have the same rows half of A. Blocks are persistent: each takes tile after tile, in bands of rows
-   of pairs. Blocks of a cluster may have parts of the k of the same tiles: they have one item each, and exchange
-   sums through shared memory, each storing some of them. So do two warpgroups that take turns at the stages of
-   a tile of 64 rows.
+/* KERNEL TENSOR HALF by wgmma. After this kernel read tmm__xhalf_sum, its main loop, and tmm__half_find, which tile
+   a block has (wgmma.cuh); then tmm__xhalf_by_boxes, in which of five ways C is stored (wgmma_boxes.cuh), as
+   columns where C^T is multiplied. The plan chooses the tile and the cluster (launch.h).
 
-   A step of 128 x 256 is 4.2 million operations; a block copies 32 KB for it from L2: 131 a byte. Tensor
-   cores read B once for 64 rows. They bound it where K is long; below, filling and storing count. */
+   384 threads: one of warpgroup 0 copies by TMA, warpgroups 1 and 2 multiply, 64 rows of the tile each. Tiles of 192
+   rows have 512 threads, of which three warpgroups multiply. A tile, and a cluster of two blocks above each other:
+            128 to 256 columns
+          +--------------------+                copies from L2                in shared memory
+       64 | warpgroup 1: 4     |      block 0   A0 16 KB, B left  16 KB --+-->  A0, B left, B right   48 KB
+          | warps of 16 rows   |                                          |
+          +--------------------+                                          |     (multicast)
+       64 | warpgroup 2        |      block 1   A1 16 KB, B right 16 KB --+-->  A1, B left, B right
+          +--------------------+
+   Blocks side by side share A in the same way. Blocks of a cluster may also have parts of the k of the same tile: one
+   item each; they exchange sums through shared memory, and each stores some of them. So do two warpgroups that take
+   turns at the stages of a tile of 64 rows. Otherwise blocks are persistent: each takes item after item, a tile or a
+   slice of its k, in bands of rows of tiles.
+
+   A stage is 64 k, with the swizzle of 128 bytes; stages form a ring, with two barriers each:
+       A, ROWS lines   [line][64 k], K-major; or, MN-major (`turned`), ROWS / 64 boxes of [64 k][64 lines]
+       B, COLS lines   the same; two boxes of lines, or COLS / 64
+       TMA             | s0 | s1 | s2 | s3 | s0 | s1 |      waits until a stage is `empty`, makes it `full`
+       warpgroup 1          | s0 | s1 | s2 | s3 |           the products of a stage run while the next one is
+       warpgroup 2                    | s0 | s1 | s2 |      awaited, then the one before is `empty`
+   Two steps apart, one warpgroup stores while the other multiplies.
+
+   A step of 128 x 256 is 4.2 million operations, for 32 KB from L2: 128 a byte. A wgmma of 64 x 256 x 16 reads 10 KB
+   of shared memory and takes the tensor cores 128 clocks: 80 bytes a clock, of 128 that there are. What bounds it:
+   where K is long, tensor cores, and the power that these draw; else filling the ring, storing C, and a last round
+   of few tiles. */
 TMM_KERNEL void __launch_bounds__(128 + 2 * TMM__HALF_WGMMA_ROWS, 1)
     tmm__gemm_half_wgmma(const TMM__GRID_CONSTANT tmm__half_map map_A,
                          const TMM__GRID_CONSTANT tmm__half_map map_B,

@@ -1,6 +1,6 @@
 /* src/tiledmm/kernels/tensor_int8/norms.cuh. KERNEL NORMS, SCALES: how far each line is scaled. KERNEL
    CHOICE: how many moduli.
-   Uses: numbers.cuh, types.cuh, once/. Used by: launch.h. */
+   Uses: kernels/common/tensor_ptx.cuh, numbers.cuh, types.cuh, once/. Used by: launch.h. */
 #if defined(TMM__PASS) && TMM__EMIT_TYPE && TMM__DOUBLE_TENSOR
 /* KERNEL NORMS. 1-norm, largest magnitude and sum of squares of 64 lines in a chunk of 256 k. The
    first groups_A blocks along x have the lines of A; blockIdx.y is the chunk. 256 threads.
@@ -108,7 +108,7 @@ TMM_KERNEL void __launch_bounds__(256)
         bool usable = one < tmm__power_of_two(1023) &&
                       most < tmm__power_of_two(TMM__INT8_EXPONENT) &&
                       most > tmm__power_of_two(-TMM__INT8_EXPONENT);
-        to.one = tmm__float_from(0x7fc00000u);
+        to.one = tmm__bits_float(0x7fc00000u);
         if (usable) {
             float fraction = (float)(norm * tmm__power_of_two(-exponent));
             to.size = exponent * 256 + (int)ceilf(256 * log2f(fraction) + 0.01f);

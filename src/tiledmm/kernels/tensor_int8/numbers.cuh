@@ -1,21 +1,7 @@
 /* src/tiledmm/kernels/tensor_int8/numbers.cuh. Residues, 128-bit sums, and which elements of C are
    proved.
-   Uses: types.cuh, once/. Used by: kernels/tensor_int8/. */
+   Uses: kernels/common/tensor_ptx.cuh, types.cuh, once/. Used by: kernels/tensor_int8/. */
 #if defined(TMM__PASS) && TMM__EMIT_TYPE && TMM__DOUBLE_TENSOR && !defined(TMM__DOUBLE_ONCE)
-TMM__DEVICE float tmm__float_from(unsigned bits)
-{
-    float x;
-    memcpy(&x, &bits, 4);
-    return x;
-}
-
-TMM__DEVICE unsigned tmm__bits_from(float x)
-{
-    unsigned bits;
-    memcpy(&bits, &x, 4);
-    return bits;
-}
-
 /* 2^n, n within the range of normal numbers. */
 TMM__DEVICE double tmm__power_of_two(int n)
 {
@@ -83,12 +69,12 @@ TMM__DEVICE unsigned tmm__int8_log(unsigned x)
 {
     /* To float by cutting off: 24 bits at most are left after that. */
     float cut = (float)(x >= 0x1000000u ? x & 0xffffff00u : x);
-    return x == 0 ? 0 : (tmm__bits_from(cut) >> 20) - (127 << 3);
+    return x == 0 ? 0 : (tmm__float_bits(cut) >> 20) - (127 << 3);
 }
 
 TMM__DEVICE float tmm__int8_from_log(unsigned code)
 {
-    return code == 0 ? 0 : tmm__float_from((code << 20) + (127u << 23));
+    return code == 0 ? 0 : tmm__bits_float((code << 20) + (127u << 23));
 }
 
 /* How far a line is scaled for a choice of moduli: x' = rint(2^s x). */
@@ -101,7 +87,7 @@ TMM__DEVICE int tmm__int8_shift(int limit, int size)
 TMM__DEVICE float tmm__int8_rest(int limit, const tmm__int8_line *line)
 {
     int exponent = tmm__int8_shift(limit, line->size) + (line->size >> 8);
-    return line->one == 0 ? 0 : tmm__float_from((unsigned)(127 - exponent) << 23);
+    return line->one == 0 ? 0 : tmm__bits_float((unsigned)(127 - exponent) << 23);
 }
 
 /* T_ij for one line, to be put together by tmm__int8_threshold; all in units of 2^(e_i + e_j). */

@@ -1,5 +1,5 @@
 /* src/tiledmm/kernels/tensor_int8/residues.cuh. KERNEL RESIDUES: an operand becomes bytes.
-   Uses: numbers.cuh, types.cuh, once/. Used by: launch.h. */
+   Uses: kernels/common/tensor_ptx.cuh, numbers.cuh, types.cuh, once/. Used by: launch.h. */
 #if defined(TMM__PASS) && TMM__EMIT_TYPE && TMM__DOUBLE_TENSOR
 /* 32 elements of a thread, of the 64 lines x 128 k of its block. If k is contiguous: 8 lines from
    thread / 32 * 8 on, of 4 k from thread % 32 * 4 on. Else line thread % 64, 32 k from thread / 64
@@ -69,9 +69,9 @@ TMM__DEVICE unsigned tmm__xgemm_int8_bytes(const tmm__int8_modulus m, float reci
 #pragma unroll
     for (int j = 0; j < 4; j++) {
         unsigned sum = tmm__dot_bytes(lo[j], m.weights[0], m.first);
-        float s = tmm__float_from(tmm__dot_bytes(hi[j], m.weights[1], sum));
+        float s = tmm__bits_float(tmm__dot_bytes(hi[j], m.weights[1], sum));
         float q = __fadd_rn(__fmaf_rn(__fsub_rn(s, half), reciprocal, magic), -magic);
-        residue[j] = tmm__bits_from(__fmaf_rn(q, minus_p, s));
+        residue[j] = tmm__float_bits(__fmaf_rn(q, minus_p, s));
     }
     return tmm__low_bytes(residue[0], residue[1], residue[2], residue[3]);
 }
