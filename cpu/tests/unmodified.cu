@@ -478,7 +478,7 @@ static void check_host(void)
     CHECK(cudaThreadSynchronize() == cudaSuccess && cudaGetDevice(&device) == cudaSuccess);
     CHECK(cuInit(0) == CUDA_SUCCESS && cuDeviceGet(&first, 0) == CUDA_SUCCESS &&
           cuDriverGetVersion(&driver) == CUDA_SUCCESS && driver == CUDART_VERSION);
-    CUcontext context, same;
+    CUcontext context = NULL, same;
     CUdeviceptr base = 0;
     size_t bytes = 0;
     CHECK(cuCtxGetCurrent(&context) == CUDA_SUCCESS && cuCtxPushCurrent(context) == CUDA_SUCCESS &&
