@@ -198,7 +198,8 @@ static void test_items(void)
         job.pairs_down = (int)t.down, job.across = (int)t.across;
         job.squares = t.squares, job.ratio_log2 = t.ratio_log2;
         const int tiles = job.pairs_down * job.across, sliced = n % 6 == 0;
-        job.slices = 2, job.steps = job.part_steps = 3, job.items = 2 * (1 + sliced) * tiles; /* 2 products */
+        job.slices = 2, job.steps = job.part_steps = 3,
+        job.items = 2 * (1 + sliced) * tiles; /* 2 products */
         job.whole = sliced ? 0 : INT_MAX, job.rest = tiles;
         /* The last ones in slices, a rectangle which must lie within the triangle. */
         tmm__last_tiles last = {0, 0, 0, 0, 0};

@@ -653,7 +653,8 @@ static void prepared_errors(void)
 #define WITH(N)                                                                       \
     tmm_dgemm_tensor(TMM_OP_N, TMM_OP_N, p.M, N, p.K, 1, p.dA, p.lda, p.dB, p.ldb, 0, \
                      p.dC + GUARD, p.ldc, &options, 0)
-    refused &= WITH(p.N - 1) == TMM_ERROR_ARGUMENT && strstr(tmm_last_error(), "50 columns") != NULL;
+    refused &=
+        WITH(p.N - 1) == TMM_ERROR_ARGUMENT && strstr(tmm_last_error(), "50 columns") != NULL;
     other = b, other.type = TMM_FLOAT, options.B = &other;
     refused &= WITH(p.N) == TMM_ERROR_ARGUMENT && strstr(tmm_last_error(), "of double") != NULL;
     other = b, other.is_B = 0, options.B = &other;
