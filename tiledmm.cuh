@@ -114,6 +114,8 @@
        float TMM_TENSOR             its own, or slices [1]     its own; with few tiles slices [1]; [2]
        half, bfloat16 TMM_TENSOR    bits of its own            its own; with few tiles slices [1]
        TMM_TENSOR_INT8              bits of its own            its own; [3]
+     Of half and bfloat16 TMM_PIPELINED, TMM_NARROW and TMM_SMALL have the bits of TMM_TENSOR where
+     that stands for them.
      [1] Slices depend on the shape, the ops, strides and alignment of A and B, the device, memory
          for partial sums (LIMITS), and how many products a batch has, but not on the position in it.
      [2] The bits depend on other elements of A and B, too, if those of a row or a column

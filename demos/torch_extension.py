@@ -26,6 +26,7 @@ SOURCE = r"""
 #define TMM_WITH_HALF
 #define TMM_WITH_BFLOAT16
 #define TMM_NO_INT
+#define TMM_NO_FLOAT_C
 #include "tiledmm.cuh"
 
 // How a matrix lies in memory, for the header: stored by rows it is taken as it is, stored by
