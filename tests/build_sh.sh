@@ -150,6 +150,7 @@ interrupted() {
     for ((turn = 0; turn < 3000; turn++)); do
         session "$pid" >"$work/before.txt" # once: it may run for a moment only
         grep -q " $at" "$work/before.txt" && break
+        kill -0 "$pid" 2>/dev/null || break
         sleep 0.1
     done
     began=${EPOCHREALTIME/./}
@@ -173,6 +174,8 @@ int main(void)
     for (;;) sleep(1);
 }
 END
+# for a second or two, so that it is seen
+printf '#include <regex>\nint main(void) { return std::regex_match("a", std::regex("b")); }\n' >"$copy/demos/compiles.cu"
 for tool in python3 apt-get nvcc; do printf '#!/bin/sh\nsleep 500\n' >"$work/tools/$tool"; done
 printf '#!/bin/sh\necho "GPU 0: pretended"\n' >"$work/tools/nvidia-smi"
 chmod +x "$work"/tools/*
@@ -181,7 +184,7 @@ if env --default-signal=INT true 2>/dev/null && have setsid && [ -e /proc/self/s
     check "test, ^C" interrupted INT 130 all cc1plus "$copy/build.sh" test
     check "test, SIGTERM to it alone" interrupted TERM 143 '' cc1plus "$copy/build.sh" test
     check "run memory, SIGINT to it alone" interrupted INT 130 '' cc1plus "$copy/build.sh" run memory
-    check "run, SIGTERM while it compiles" interrupted TERM 143 '' cc1plus "$copy/build.sh" run sleeps
+    check "run, SIGTERM while it compiles" interrupted TERM 143 '' cc1plus "$copy/build.sh" run compiles
     check "run, ^C while the demo runs" interrupted INT 130 all sleeps.cpu "$copy/build.sh" run sleeps
     check "the same without standard input" interrupted INT 130 all sleeps.cpu bash -c 'exec "$0" run sleeps <&-' "$copy/build.sh"
     check "report, SIGTERM while it installs" interrupted TERM 143 '' sleep "${pretended[@]}" "$copy/build.sh" report
