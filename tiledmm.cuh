@@ -2226,9 +2226,9 @@ typedef struct tmm__costs { /* in clocks, if nothing else is said */
         double tile[3], step[4], latency[2], cluster[2], memory[2], asked[3], l2[2];
         double align[3], sum[2], host, apart[3], late, words[2], direct;
     } half_thin;
-    /* KERNEL TINY HALF: once (first), 32 k (deep), and more for an operand by 2 bytes (late); a tile; 16 k of an operand
-       by 8, 4 and 2 bytes, [3]: more of these as far as they exist; 4 rows of C by elements, or as many lanes; times
-       that memory takes. */
+    /* KERNEL TINY HALF: once (first), 32 k (deep), and more for an operand by 2 bytes (late); a tile; 16 k
+       of an operand by 8, 4 and 2 bytes, [3]: more of these as far as they exist; 4 rows of C by elements,
+       or as many lanes; times that memory takes. */
     struct {
         double first, deep, late, tile, load[4], rows, memory;
     } half_tiny;
@@ -12212,9 +12212,9 @@ TMM__DEVICE int tmm__half_own(const tmm__half_job *job, int part, int warp, cons
     return part == first ? 0 : halves == 2 && part == second ? 1 : -1;
 }
 
-/* The sums of a warp's 16 rows to the blocks of the cluster that store them; those that this one stores, all added,
-   always in the same order, to the first ones: if there are any, it returns true. A lane has 16 bytes of each 8 columns; stages are free
-   (PTX ISA 9.7, "st.async"). */
+/* Sends the sums of a warp's 16 rows to the blocks of the cluster that store them (PTX ISA 9.7, "st.async").
+   Those that this block stores it adds up, always in the same order, and leaves in the first ones of sum:
+   true, if there are any. A lane has 16 bytes of each 8 columns. Stages must be free. */
 TMM__DEVICE bool tmm__half_gather(float *sum, const tmm__half_job *job,
                                   const tmm__half_block *block, int warp, unsigned stages,
                                   unsigned gathered, const int warps, const int cols)
@@ -12538,7 +12538,7 @@ TMM__DEVICE unsigned tmm__xhalf_two(float low, float high)
 #undef TMM__HALF_TYPE
 #endif
 /* src/tiledmm/kernels/tensor_half/wgmma_store.cuh. Elements of 16 bits by wgmma: how C is stored
-   by threads. */
+   by threads: its rows, or, if it is turned, its columns. */
 #if defined(TMM__PASS) && TMM__EMIT_TYPE && TMM__HALF_TENSOR
 /* Where sum (row, col) of 16 x 64 lies in a warp's shared memory: 16 bytes of four rows lie in different
    banks. */
@@ -12760,10 +12760,10 @@ TMM__DEVICE void tmm__xhalf_store(const tmm__half_job *job, TMM_OUT *C, float *o
     }
 }
 #if TMM__WGMMA
-/* If C is turned, alpha sum to its columns. A warpgroup has 64 rows of a tile: of a column, a line of 128 bytes. The sums of some
-   columns go through its shared memory, so that lines are whole: by sectors of 16 rows, a warp each, 2304 took 8 us
-   longer. These are left where a warpgroup's rows are stored by several blocks. Of 8 rows all exist or none; 16 bytes
-   align C. */
+/* If C is turned, alpha sum to its columns. The 64 rows that a warpgroup has of a tile are a line of 128
+   bytes of a column. Columns go through its shared memory, so that lines are stored whole: by sectors of
+   16 rows, a warp each, 2304 took 8 us longer. Sectors are left where several blocks store the rows of a
+   warpgroup. Of 8 rows all exist or none; 16 bytes align C. */
 TMM__DEVICE void tmm__xhalf_store_cols(const tmm__half_job *job, TMM_OUT *C, unsigned own,
                                        const float *sum, const tmm__half_item *at, int warp,
                                        const int cols, const bool plain)
@@ -20097,8 +20097,8 @@ static inline double tmm__xhalf_room(const tmm__xhalf__wgmma *i, int blocks)
 }
 
 /* Takes this way by wgmma if it should be faster than c->time: all tiles in slices of k, or, if `rest` is not
-   0, only the last ones; or in parts of k, which a cluster adds. Clusters are persistent, and take items in turn; those
-   with parts have one item. */
+   0, only the last ones; or in parts of k, which a cluster adds. Clusters are persistent, and take items
+   in turn; those with parts have one item. */
 static inline void tmm__xhalf_wgmma_try(const tmm__xproduct *p, tmm__plan *c, int way,
                                         const int *apart, double copies, int rest, int slices,
                                         int parts_of_k)

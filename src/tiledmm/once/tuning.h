@@ -231,9 +231,9 @@ typedef struct tmm__costs { /* in clocks, if nothing else is said */
         double tile[3], step[4], latency[2], cluster[2], memory[2], asked[3], l2[2];
         double align[3], sum[2], host, apart[3], late, words[2], direct;
     } half_thin;
-    /* KERNEL TINY HALF: once (first), 32 k (deep), and more for an operand by 2 bytes (late); a tile; 16 k of an operand
-       by 8, 4 and 2 bytes, [3]: more of these as far as they exist; 4 rows of C by elements, or as many lanes; times
-       that memory takes. */
+    /* KERNEL TINY HALF: once (first), 32 k (deep), and more for an operand by 2 bytes (late); a tile; 16 k
+       of an operand by 8, 4 and 2 bytes, [3]: more of these as far as they exist; 4 rows of C by elements,
+       or as many lanes; times that memory takes. */
     struct {
         double first, deep, late, tile, load[4], rows, memory;
     } half_tiny;

@@ -156,8 +156,8 @@ static inline double tmm__xhalf_room(const tmm__xhalf__wgmma *i, int blocks)
 }
 
 /* Takes this way by wgmma if it should be faster than c->time: all tiles in slices of k, or, if `rest` is not
-   0, only the last ones; or in parts of k, which a cluster adds. Clusters are persistent, and take items in turn; those
-   with parts have one item. */
+   0, only the last ones; or in parts of k, which a cluster adds. Clusters are persistent, and take items
+   in turn; those with parts have one item. */
 static inline void tmm__xhalf_wgmma_try(const tmm__xproduct *p, tmm__plan *c, int way,
                                         const int *apart, double copies, int rest, int slices,
                                         int parts_of_k)

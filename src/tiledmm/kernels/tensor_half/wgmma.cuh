@@ -174,9 +174,9 @@ TMM__DEVICE int tmm__half_own(const tmm__half_job *job, int part, int warp, cons
     return part == first ? 0 : halves == 2 && part == second ? 1 : -1;
 }
 
-/* The sums of a warp's 16 rows to the blocks of the cluster that store them; those that this one stores, all added,
-   always in the same order, to the first ones: if there are any, it returns true. A lane has 16 bytes of each 8 columns; stages are free
-   (PTX ISA 9.7, "st.async"). */
+/* Sends the sums of a warp's 16 rows to the blocks of the cluster that store them (PTX ISA 9.7, "st.async").
+   Those that this block stores it adds up, always in the same order, and leaves in the first ones of sum:
+   true, if there are any. A lane has 16 bytes of each 8 columns. Stages must be free. */
 TMM__DEVICE bool tmm__half_gather(float *sum, const tmm__half_job *job,
                                   const tmm__half_block *block, int warp, unsigned stages,
                                   unsigned gathered, const int warps, const int cols)

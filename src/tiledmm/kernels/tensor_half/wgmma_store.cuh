@@ -1,5 +1,5 @@
 /* src/tiledmm/kernels/tensor_half/wgmma_store.cuh. Elements of 16 bits by wgmma: how C is stored
-   by threads.
+   by threads: its rows, or, if it is turned, its columns.
    Uses: kernels/common/, wgmma.cuh, once/. Used by: wgmma_kernel.cuh. */
 #if defined(TMM__PASS) && TMM__EMIT_TYPE && TMM__HALF_TENSOR
 /* Where sum (row, col) of 16 x 64 lies in a warp's shared memory: 16 bytes of four rows lie in different
@@ -222,10 +222,10 @@ TMM__DEVICE void tmm__xhalf_store(const tmm__half_job *job, TMM_OUT *C, float *o
     }
 }
 #if TMM__WGMMA
-/* If C is turned, alpha sum to its columns. A warpgroup has 64 rows of a tile: of a column, a line of 128 bytes. The sums of some
-   columns go through its shared memory, so that lines are whole: by sectors of 16 rows, a warp each, 2304 took 8 us
-   longer. These are left where a warpgroup's rows are stored by several blocks. Of 8 rows all exist or none; 16 bytes
-   align C. */
+/* If C is turned, alpha sum to its columns. The 64 rows that a warpgroup has of a tile are a line of 128
+   bytes of a column. Columns go through its shared memory, so that lines are stored whole: by sectors of
+   16 rows, a warp each, 2304 took 8 us longer. Sectors are left where several blocks store the rows of a
+   warpgroup. Of 8 rows all exist or none; 16 bytes align C. */
 TMM__DEVICE void tmm__xhalf_store_cols(const tmm__half_job *job, TMM_OUT *C, unsigned own,
                                        const float *sum, const tmm__half_item *at, int warp,
                                        const int cols, const bool plain)
