@@ -12829,11 +12829,12 @@ TMM__DEVICE void tmm__xhalf_store_cols(const tmm__half_job *job, TMM_OUT *C, uns
 #endif
 /* src/tiledmm/kernels/tensor_half/wgmma_boxes.cuh. Elements of 16 bits by wgmma: how C is stored by TMA. */
 #if defined(TMM__PASS) && TMM__EMIT_TYPE && TMM__HALF_TENSOR && TMM__WGMMA
-/* A warp stores its 16 rows in one of four ways, which tmm__xhalf_by_boxes chooses (at the end):
+/* A warp stores its 16 rows in one of five ways, which tmm__xhalf_by_boxes chooses (at the end):
        BY_BOXES     alpha sum                            xhalf_store_boxes: registers -> box -> TMA
        MORE         and beta C, biases, activation, D    xhalf_more_boxes: the same, 64 columns at a time
        DIAGONAL     a tile that the diagonal crosses     xhalf_diagonal: by threads, through a box
-       BY_THREADS   anything else; partial sums          xhalf_store (wgmma_store.cuh)
+       BY_COLS      C turned: rows are columns of C      xhalf_store_cols (wgmma_store.cuh)
+       BY_THREADS   anything else; partial sums          xhalf_store (there)
    A box is 16 rows of 128 bytes of C in shared memory, with the swizzle of 128 bytes. */
 
 /* What a lane has of a box, to shared memory: 16 bits, the row that stmatrix takes from it; 32 bits, where
@@ -20218,7 +20219,7 @@ static inline void tmm__xhalf_wgmma_ways(const tmm__xproduct *p, tmm__plan *c, i
                      most = tmm__xhalf_room(i, cluster * beside);
         /* items are counted in 32 bits */
         if (tiles > INT_MAX / 2 - 65536 || tiles == 0 || most < 1) continue;
-        /* One item a block. Longer sums and thin sides it was predicted for at half of the time it takes. */
+        /* One item a block. Longer sums and thin sides took twice what was predicted. */
         if (turns && (TMM__TRIANGLE(p) || tiles > most || steps > 16 || p->M <= 64 || p->N <= 64))
             continue;
         const int rest = (int)fmod(tiles, most);

@@ -277,7 +277,7 @@ static inline void tmm__xhalf_wgmma_ways(const tmm__xproduct *p, tmm__plan *c, i
                      most = tmm__xhalf_room(i, cluster * beside);
         /* items are counted in 32 bits */
         if (tiles > INT_MAX / 2 - 65536 || tiles == 0 || most < 1) continue;
-        /* One item a block. Longer sums and thin sides it was predicted for at half of the time it takes. */
+        /* One item a block. Longer sums and thin sides took twice what was predicted. */
         if (turns && (TMM__TRIANGLE(p) || tiles > most || steps > 16 || p->M <= 64 || p->N <= 64))
             continue;
         const int rest = (int)fmod(tiles, most);

@@ -1,11 +1,12 @@
 /* src/tiledmm/kernels/tensor_half/wgmma_boxes.cuh. Elements of 16 bits by wgmma: how C is stored by TMA.
    Uses: kernels/common/, wgmma.cuh, once/. Used by: wgmma_kernel.cuh. */
 #if defined(TMM__PASS) && TMM__EMIT_TYPE && TMM__HALF_TENSOR && TMM__WGMMA
-/* A warp stores its 16 rows in one of four ways, which tmm__xhalf_by_boxes chooses (at the end):
+/* A warp stores its 16 rows in one of five ways, which tmm__xhalf_by_boxes chooses (at the end):
        BY_BOXES     alpha sum                            xhalf_store_boxes: registers -> box -> TMA
        MORE         and beta C, biases, activation, D    xhalf_more_boxes: the same, 64 columns at a time
        DIAGONAL     a tile that the diagonal crosses     xhalf_diagonal: by threads, through a box
-       BY_THREADS   anything else; partial sums          xhalf_store (wgmma_store.cuh)
+       BY_COLS      C turned: rows are columns of C      xhalf_store_cols (wgmma_store.cuh)
+       BY_THREADS   anything else; partial sums          xhalf_store (there)
    A box is 16 rows of 128 bytes of C in shared memory, with the swizzle of 128 bytes. */
 
 /* What a lane has of a box, to shared memory: 16 bits, the row that stmatrix takes from it; 32 bits, where
