@@ -6,6 +6,7 @@
            ./fit --check bench/fit/plans_h100.csv  how good the present row is, and what each
                                                    kernel, instance and way to cut K is worth
            ./fit --only direct plans.csv           fits the numbers of one kernel
+           ./fit --only "pipelined,small_c, of each float" --regret 2 --most 1.6 plans.csv
    The files are those of bench/shapes --plans. */
 #if defined(__CUCC__) && !defined(__CUDACC_VER_MAJOR__)
 #define __CUDACC_VER_MAJOR__ 13 /* predictions are those of a program that has clusters */
@@ -25,7 +26,7 @@ static const void *costs_tried; /* what predicts, in place of tmm__measured */
 
 enum { MOST_FILES = 8, MOST_LINES = 40000, MOST_CONSTANTS = 2000, NAME = 48, CLASSES = 64 };
 enum { PASSES = 40, TEXT = 1 << 20 };
-static const double REGRET = 0.1;   /* weight of what the choice loses beside squared errors */
+static double regret = 0.1;         /* weight of what the choice loses beside squared errors */
 static const double TOSS_UP = 0.02; /* logarithms of predictions that are so close share a choice */
 static const double MOST_ERROR = 1; /* in logarithms: what is further off counts no more */
 static const double PRIOR = 5e-5;   /* what it costs to move a constant by a factor of e */
@@ -75,7 +76,7 @@ typedef struct fit {
     int text_from, text_to;
     const char *row, *only;
     int check;
-    double seconds;
+    double seconds, most; /* most: a constant moves by this factor at most, 0: by any */
 } fit;
 static fit state;
 static tmm__costs tried;
@@ -243,7 +244,7 @@ static double *value_of(const constant *c)
 
 static double sum_of(const loss *l)
 {
-    return l->error + REGRET * l->regret;
+    return l->error + regret * l->regret;
 }
 
 /* What is minimised. */
@@ -376,6 +377,20 @@ static double rounded(double x)
 }
 
 /* The kernels whose predictions depend on each constant: those that change with it. */
+/* Is one of the words in the name? They end where a comma is not followed by a blank. */
+static int is_among(const char *name, const char *words)
+{
+    char word[NAME];
+    while (words && *words) {
+        int length = 0;
+        while (words[length] && (words[length] != ',' || words[length + 1] == ' ')) length++;
+        snprintf(word, sizeof word, "%.*s", length, words);
+        if (strstr(name, word)) return 1;
+        words += length + (words[length] == ',');
+    }
+    return 0;
+}
+
 static void find_kinds(fit *f)
 {
     static double before[MOST_LINES];
@@ -383,7 +398,7 @@ static void find_kinds(fit *f)
     for (int n = 0; n < f->constant_count; n++) {
         constant *c = &f->constants[n];
         c->step = FIRST_STEP;
-        if (c->whole || (f->only && !strstr(c->name, f->only))) continue;
+        if (c->whole || (f->only && !is_among(c->name, f->only))) continue;
         for (int up = 0; up < 2; up++) {
             *value_of(c) = up ? 1.6 * c->start + ZERO : 0.5 * c->start;
             predict(f, ~0ull);
@@ -405,7 +420,9 @@ static void move(fit *f, constant *c, double *least)
     for (int up = 0; up < 2 && !better; up++) {
         const double by = c->step * fmax(was, was < 1 ? ZERO : 0);
         const double to = rounded(fmax(0, up ? was + by : was - by));
-        if (to == was) continue;
+        if (to == was ||
+            (f->most > 0 && c->start > 0 && (to > f->most * c->start || to < c->start / f->most)))
+            continue;
         *value_of(c) = to;
         predict(f, c->kinds);
         const double now = total(f);
@@ -539,13 +556,17 @@ static int parse_fit(int count, char **words, fit *f)
     for (int n = 1; n < count; n++) {
         const char *word = words[n], *value = n + 1 < count ? words[n + 1] : NULL;
         if (strcmp(word, "--help") == 0) {
-            printf("usage: fit [options] FILE...\n"
-                   "Fits the numbers of TMM_AUTO to times that bench/shapes --plans wrote.\n\n"
-                   "  --check          only says how good the present ones are, and what kernels "
-                   "are worth\n"
-                   "  --only WORDS     of these, the ones with that in their names\n"
-                   "  --row FILE       where they are (src/tiledmm/once/tuning.h)\n"
-                   "  --seconds N      of CPU time at most (100)\n");
+            printf(
+                "usage: fit [options] FILE...\n"
+                "Fits the numbers of TMM_AUTO to times that bench/shapes --plans wrote.\n\n"
+                "  --check          only says how good the present ones are, and what kernels "
+                "are worth\n"
+                "  --only WORDS     of these, the ones with one of these in their names; a comma\n"
+                "                   without a blank behind it ends one\n"
+                "  --regret N       what the choice loses counts as N squared errors (0.1)\n"
+                "  --most N         none moves by more than the factor N\n"
+                "  --row FILE       where they are (src/tiledmm/once/tuning.h)\n"
+                "  --seconds N      of CPU time at most (100)\n");
             exit(0);
         } else if (strcmp(word, "--check") == 0) {
             f->check = 1;
@@ -557,6 +578,10 @@ static int parse_fit(int count, char **words, fit *f)
                 return refuse("--seconds is a whole number from 1 to 100000, not '%s'",
                               value ? value : "nothing");
             f->seconds = (double)number, n++;
+        } else if (strcmp(word, "--regret") == 0 || strcmp(word, "--most") == 0) {
+            if (!parse_decimal(value, 100, word[2] == 'r' ? &regret : &f->most))
+                return refuse("%s is a number from 0 to 100", word);
+            n++;
         } else if (word[0] == '-') {
             return refuse("'%s' is not understood", word);
         } else {
