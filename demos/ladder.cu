@@ -217,9 +217,12 @@ int main(int argc, char **argv)
     if (given % 3 != 0) return fprintf(stderr, "ladder: give all of M N K, or none\n"), 2;
     cudaDeviceProp device;
     CHECK(cudaGetDeviceProperties(&device, 0));
-    FILE *csv = path ? fopen(path, "w") : NULL; /* before the work, not after it */
-    if (path && !csv) return fprintf(stderr, "ladder: cannot write '%s'\n", path), 2;
-    if (csv) fprintf(csv, "kernel,M,N,K,median_ms,gflops,times_first,error,verdict\n");
+    FILE *file = path ? fopen(path, "wx") : NULL; /* before the work, not after it */
+    if (file) remove(path); /* a new one appears when it is whole; an older one stays until then */
+    if (path && !file) file = fopen(path, "a");
+    if (path && !file) return fprintf(stderr, "ladder: cannot write '%s'\n", path), 2;
+    static char rows[4096], *csv = rows; /* its text, written at the end */
+    csv += sprintf(csv, "kernel,M,N,K,median_ms,gflops,times_first,error,verdict\n");
     CHECK(cudaEventCreate(&start)), CHECK(cudaEventCreate(&stop));
     c_count = (size_t)M * N;
     make(&A, &dA, (size_t)M * K), make(&B, &dB, (size_t)K * N);
@@ -233,9 +236,8 @@ int main(int argc, char **argv)
         const char *verdict = error <= 1 ? "ok" : (failures++, "WRONG");
         printf("%-16s%12.4f%12.1f%10.2f%14.4f%9s\n", names[rung], ms[rung], gflops,
                ms[0] / ms[rung], error, verdict);
-        if (csv)
-            fprintf(csv, "%s,%d,%d,%d,%.4f,%.1f,%.2f,%.4f,%s\n", names[rung], M, N, K, ms[rung],
-                    gflops, ms[0] / ms[rung], error, verdict);
+        csv += sprintf(csv, "%s,%d,%d,%d,%.4f,%.1f,%.2f,%.4f,%s\n", names[rung], M, N, K, ms[rung],
+                       gflops, ms[0] / ms[rung], error, verdict);
     }
     printf("\nWords that a thread loads for a multiply-add, and what bounds the kernel:\n"
            "                    global    shared\n"
@@ -249,7 +251,7 @@ int main(int argc, char **argv)
                "matmul_shared, several threads at a time, and runs others, such as TMM_SHARED_16,\n"
                "thread by thread.\n");
     CHECK(cudaDeviceReset()), free(A), free(B), free(C), free(C0);
-    if (csv && (ferror(csv) | fclose(csv)))
+    if (file && (!freopen(path, "w", file) || fputs(rows, file) < 0 || fclose(file) != 0))
         failures++, fprintf(stderr, "ladder: cannot write '%s'\n", path);
     printf("\nTest %s\n", failures ? "FAILED" : "PASSED");
     return failures > 0;

@@ -218,9 +218,12 @@ int main(int argc, char **argv)
     if (given % 3 != 0) return fprintf(stderr, "prepared: give all of M N K, or none\n"), 2;
     cudaDeviceProp device;
     CHECK(cudaGetDeviceProperties(&device, 0));
-    FILE *csv = path ? fopen(path, "w") : NULL; /* before the work, not after it */
-    if (path && !csv) return fprintf(stderr, "prepared: cannot write '%s'\n", path), 2;
-    if (csv) fprintf(csv, "name,M,N,K,count,median_ms,gflops,error,verdict\n");
+    FILE *file = path ? fopen(path, "wx") : NULL; /* before the work, not after it */
+    if (file) remove(path); /* a new one appears when it is whole; an older one stays until then */
+    if (path && !file) file = fopen(path, "a");
+    if (path && !file) return fprintf(stderr, "prepared: cannot write '%s'\n", path), 2;
+    static char rows[4096], *csv = rows; /* its text, written at the end */
+    csv += sprintf(csv, "name,M,N,K,count,median_ms,gflops,error,verdict\n");
     if (type == TMM_DOUBLE) element = sizeof(double);
     size_t c_count = (size_t)count * M * N;
     CHECK(cudaEventCreate(&start)), CHECK(cudaEventCreate(&stop));
@@ -247,12 +250,11 @@ int main(int argc, char **argv)
         const char *verdict = error <= 1 && !differs ? "ok" : (failures++, "WRONG");
         printf("%-22s%14.4f%12.1f%10.2f%14.4f%9s\n", names[row], ms[row], gflops,
                ms[STRICT] / ms[row], error, verdict);
-        if (csv)
-            fprintf(csv, "%s,%d,%d,%d,%d,%.4f,%.1f,%.4f,%s\n", names[row], M, N, K, count, ms[row],
-                    gflops, error, verdict);
+        csv += sprintf(csv, "%s,%d,%d,%d,%d,%.4f,%.1f,%.4f,%s\n", names[row], M, N, K, count,
+                       ms[row], gflops, error, verdict);
     }
     printf("%-22s%14.4f\n", names[PREPARE], ms[PREPARE]);
-    if (csv) fprintf(csv, "%s,%d,%d,%d,1,%.4f,,,\n", names[PREPARE], M, N, K, ms[PREPARE]);
+    csv += sprintf(csv, "%s,%d,%d,%d,1,%.4f,,,\n", names[PREPARE], M, N, K, ms[PREPARE]);
     print_memory();
     if (type == TMM_FLOAT) printf("\nBoth on tensor cores must have the same bits.");
     printf(
@@ -271,7 +273,7 @@ int main(int argc, char **argv)
     for (int n = 0; n < 3; n++) CHECK(cudaFree(n == 0 ? dA : n == 1 ? dB : dC));
     for (int n = 0; n < 2; n++) CHECK(cudaEventDestroy(n ? stop : start));
     free(A), free(B), free(C), free(split);
-    if (csv && (ferror(csv) | fclose(csv)))
+    if (file && (!freopen(path, "w", file) || fputs(rows, file) < 0 || fclose(file) != 0))
         failures++, fprintf(stderr, "prepared: cannot write '%s'\n", path);
     printf("\nTest %s\n", failures ? "FAILED" : "PASSED");
     return failures > 0;

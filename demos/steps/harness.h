@@ -30,7 +30,8 @@ static const int default_sizes[][3] = {{1, 1, 1},          {3, 5, 7},         {3
                                        {100, 36, 1000},    {264, 136, 72},    {1024, 1024, 1024},
                                        {2048, 2048, 2048}, {4096, 4096, 4096}};
 
-static const char *program; /* its name */
+static const char *program;           /* its name */
+static char rows[16384], *csv = rows; /* the text of the CSV file, written at the end */
 
 #define CHECK(call) check(call, #call)
 
@@ -130,7 +131,7 @@ static double largest_error(int M, int N, int K, const in_t *A, const in_t *B, c
 }
 
 /* Checks and times products of one size, and prints a line. True if all is right. */
-static bool measure(int M, int N, int K, FILE *csv)
+static bool measure(int M, int N, int K)
 {
     size_t a = (size_t)M * K, b = (size_t)K * N, c = (size_t)M * N + 2 * PAD;
     size_t to_b = (a / PAD + 2) * PAD, bytes_in = (to_b + b + 2 * PAD) * sizeof(in_t);
@@ -156,9 +157,8 @@ static bool measure(int M, int N, int K, FILE *csv)
     if (other) printf("%11.3f", part);
     printf("%8s\n", right ? "ok" : "WRONG");
     fflush(stdout); /* the next size may take long */
-    if (csv)
-        fprintf(csv, "%s,%d,%d,%d,%.5f,%.4f,%.4f,%.4f,%s\n", program, M, N, K, ms, rate, error,
-                part, right ? "ok" : "WRONG");
+    csv += sprintf(csv, "%s,%d,%d,%d,%.5f,%.4f,%.4f,%.4f,%s\n", program, M, N, K, ms, rate, error,
+                   part, right ? "ok" : "WRONG");
     CHECK(cudaFree(d_in)), CHECK(cudaFree(d_out)), free(in), free(out);
     return right;
 }
@@ -196,18 +196,21 @@ int main(int argc, char **argv)
     if (count % 3) return fprintf(stderr, "%s: give all of M N K, or none\n", argv[0]), 2;
     cudaDeviceProp device;
     CHECK(cudaGetDeviceProperties(&device, 0));
-    FILE *csv = path ? fopen(path, "w") : NULL; /* before the work, not after it */
-    if (path && !csv) return perror(path), 2;
-    if (csv) fprintf(csv, "step,M,N,K,ms,tflops,error,of_cublas,verdict\n");
+    FILE *file = path ? fopen(path, "wx") : NULL; /* before the work, not after it */
+    if (file) remove(path); /* a new one appears when it is whole; an older one stays until then */
+    if (path && !file) file = fopen(path, "a");
+    if (path && !file) return perror(path), 2;
+    csv += sprintf(csv, "step,M,N,K,ms,tflops,error,of_cublas,verdict\n");
     printf("%s on %s%s\n     M     N     K          ms    TFLOP/s      error%s  result\n", program,
            device.name, ON_CPU ? "; times are CPU times" : "", other ? "  of cuBLAS" : "");
     if (count)
-        wrong = !measure(given[0], given[1], given[2], csv);
+        wrong = !measure(given[0], given[1], given[2]);
     else
         for (const int(*s)[3] = default_sizes; s < default_sizes + SIZES; s++)
-            wrong += !measure((*s)[0], (*s)[1], (*s)[2], csv);
+            wrong += !measure((*s)[0], (*s)[1], (*s)[2]);
     CHECK(cudaDeviceReset());
-    if (csv && (ferror(csv) | fclose(csv))) wrong++, perror(path);
+    if (file && (!freopen(path, "w", file) || fputs(rows, file) < 0 || fclose(file) != 0))
+        wrong++, perror(path);
     printf("Test %s\n", wrong ? "FAILED" : "PASSED");
     return end(wrong > 0);
 }
