@@ -50,7 +50,7 @@ __global__ void move_loaded(const float *in, float *out)
 #define CHECK(call) check(call, #call)
 static double work, allowed, base, best; /* of a way; a difference; ms: of "(right)", of this way */
 static int failures, runs;
-static FILE *csv;
+static char rows[8192], *csv = rows; /* the text of the CSV file, written at the end */
 static cudaEvent_t start, stop;
 static void task(void);
 static void check(cudaError_t error, const char *call)
@@ -61,9 +61,7 @@ static int way(const char *name, double loads, double stores, double extra, doub
 {
     float ms = INFINITY;
     size_t i = 0, count = sizeof expected / sizeof *expected;
-    CHECK(cudaGetLastError());
-    CHECK(cudaEventRecord(stop));
-    CHECK(cudaEventSynchronize(stop));
+    CHECK(cudaGetLastError()), CHECK(cudaEventRecord(stop)), CHECK(cudaEventSynchronize(stop));
     if (runs > 0) CHECK(cudaEventElapsedTime(&ms, start, stop));
     best = ON_CPU ? NAN : runs > 1 && best < ms ? best : ms; /* the CPU tells nothing of times */
     if (runs++ < (ON_CPU ? 1 : 9)) /* again: NaN into the result, meanwhile the host starts RUN */
@@ -74,20 +72,22 @@ static int way(const char *name, double loads, double stores, double extra, doub
     if (base == 0 || strstr(name, "(right)")) base = best;
     printf("%-30s%12.0f%12.0f%9g%9.2f%9.4f%9.1f%8.2f%7s\n", name, loads, stores, extra, MB, best,
            work / best * 1e-6, best / base, i < count ? "WRONG" : "ok");
-    fprintf(csv, "%s,%.0f,%.0f,%g,%.2f,%.4f,%.1f,%.2f,%s\n", name, loads, stores, extra, MB, best,
-            work / best * 1e-6, best / base, i < count ? "WRONG" : "ok");
+    csv += sprintf(csv, "%s,%.0f,%.0f,%g,%.2f,%.4f,%.1f,%.2f,%s\n", name, loads, stores, extra, MB,
+                   best, work / best * 1e-6, best / base, i < count ? "WRONG" : "ok");
     return runs = 0;
 }
 int main(int argc, char **argv)
 {
     int help = argc == 2 && (!strcmp(argv[1], "--help") || !strcmp(argv[1], "-h"));
     if (ftell(stdout) < 0 && errno == EBADF) return perror(NAME ": standard output"), 1;
-    csv = fopen(argc == 3 && !strcmp(argv[1], "--csv") ? argv[2] : "/dev/null", "w");
-    if (!csv || (argc > 1 && !help && (argc != 3 || strcmp(argv[1], "--csv"))))
+    const char *path = argc == 3 && !strcmp(argv[1], "--csv") ? argv[2] : "/dev/null";
+    FILE *file = fopen(path, "wx"); /* a new one: none until it is whole; an older one stays */
+    if (file ? remove(path) : !(file = fopen(path, "a")) || (argc > 1 && !help && path != argv[2]))
         return fprintf(stderr, NAME ": cannot use or write %s; see --help\n", argv[argc - 1]), 2;
     puts(help ? "usage: " NAME " [--csv FILE]\n" TASK : TASK);
     if (!help) CHECK(cudaEventCreate(&start)), CHECK(cudaEventCreate(&stop)), task();
-    if (fclose(csv) != 0) failures += printf("\nThe CSV file could not be written.\n");
+    if (!freopen(path, "w", file) || fputs(rows, file) < 0 || fclose(file) != 0)
+        failures += printf("\nThe CSV file could not be written.\n");
     if (!help) CHECK(cudaDeviceReset()), printf("\nTest %s\n", failures ? "FAILED" : "PASSED");
     if (fflush(stdout) != 0 && errno != EPIPE) perror(NAME ": standard output");
     return failures > 0 || ferror(stdout);
@@ -115,7 +115,7 @@ static void task(void)
     work = 8.0 * N;
     printf("\n%-30s%12s%12s%9s%9s%9s%9s%8s%7s\n", "way", "loads", "stores", "fetches", "MB", "ms",
            "GB/s", "x time", "result");
-    fprintf(csv, "way,loads,stores,fetches,MB,ms,GB/s,x time,result\n");
+    csv += sprintf(csv, "way,loads,stores,fetches,MB,ms,GB/s,x time,result\n");
     allowed = 3.0 / 256; /* weights have 8 bits in each direction */
     while (way("texture; filtered (right)", 0, N, 1, 8e-6 * N, out))
         move_filtered<<<grid, block>>>(texture, out);
