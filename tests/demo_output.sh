@@ -7,7 +7,6 @@
 memory=shared # tests/memory.sh sees that its harness is that of all
 all=()     # programs, each with the arguments that make it quick
 options=() # the same: those that take options
-tables=()  # the same: those whose CSV file appears whole or not at all
 
 # ---- builds, two at a time: the kernels do not matter here ---------------------------------------------
 build() { # NAME FILES...
@@ -24,11 +23,11 @@ for source in demos/*.cu; do
         have mpicxx || continue
         CXX=mpicxx build "$demo" "$source"
         export OMPI_ALLOW_RUN_AS_ROOT=1 OMPI_ALLOW_RUN_AS_ROOT_CONFIRM=1
-        tables+=("$demo 24 --reps 1")
+        options+=("$demo 24 --reps 1")
         ;;
     raytrace)
         build "$demo" "$source"
-        tables+=("$demo --width 16 --height 16 --spheres 3 --out $work/scene")
+        options+=("$demo --width 16 --height 16 --spheres 3 --out $work/scene")
         ;;
     first)
         build "$demo" "$source"
@@ -55,7 +54,7 @@ for source in demos/*.cu; do
         ;;
     *)
         build "$demo" "$source"
-        tables+=("$demo 64")
+        options+=("$demo 64")
         ;;
     esac
 done
@@ -63,11 +62,11 @@ for demo in $memory; do
     build "$demo" "demos/memory/$demo.cu"
     options+=("$demo")
 done
+build step demos/steps/02_coalesced.cu # the harness of all steps
 build product demos/c_caller/library.cu demos/c_caller/product.c
 build walks demos/c_caller/library.cu demos/c_caller/walks.cpp
 build raytrace_c "$work/rayt.cu" demos/raytrace_c.c
 wait
-options+=("${tables[@]}")
 all=("${options[@]}" "product 24" walks "raytrace_c $work/c.png")
 
 # ---- standard output -----------------------------------------------------------------------------------
@@ -144,6 +143,24 @@ for call in "${options[@]}"; do
     check "${call%% *}: --csv LINK writes through the link" through_link "${words[@]}"
 done
 
+# A run that ends in an error leaves the older file as it was, and no new one.
+ends_early() {
+    local folder=$work/early file status
+    rm -rf "$folder" && mkdir "$folder" && echo before >"$folder/old.csv"
+    for file in old new; do
+        CUCC_MEMORY=100 timeout "$patience" "$@" --csv "$folder/$file.csv" >"$work/out.txt" 2>"$work/err.txt"
+        status=$?
+        cat "$work/err.txt"
+        [ "$status" != 0 ] && grep -qE 'memory|free on the device' "$work/err.txt" || return 1
+    done
+    ls "$folder"
+    [ "$(ls "$folder")" = old.csv ] && [ "$(cat "$folder/old.csv")" = before ]
+}
+for call in "${options[@]}" "step 5 6 7"; do
+    read -ra words <<<"$work/$call"
+    check "${call%% *} without memory: the older file stays, no new one" ends_early "${words[@]}"
+done
+
 # interrupted SIGNAL PROGRAM...: in the middle of a run of some seconds
 interrupted() {
     local signal=$1 folder=$work/interrupted status program
@@ -164,6 +181,10 @@ interrupted() {
 for signal in INT TERM HUP; do
     check "matmul, SIG$signal: no .tmp stays, the older file does" interrupted $signal "$work/matmul" 900
 done
+check "ladder, SIGINT" interrupted INT "$work/ladder" 900 900 900
+check "layer, SIGINT" interrupted INT "$work/layer" 900 900 900 --type float
+check "prepared, SIGINT" interrupted INT "$work/prepared" 900 900 900
+check "step, SIGINT" interrupted INT "$work/step" 3000 3000 1000
 check "multigpu, SIGTERM" interrupted TERM "$work/multigpu" 900
 check "outofcore, SIGTERM" interrupted TERM "$work/outofcore" 1500
 check "overlap, SIGTERM" interrupted TERM "$work/overlap" 900
