@@ -385,6 +385,7 @@ cpu_test() { # a test program on the CPU runner: thread orders, then sanitized
         flags+=(-DTMM_SIMPLE)
         sanitized+=(-DTMM_SIMPLE)
     fi
+    [ "$name" != tree ] || devices=2 # a tree of another one
     if [ "$name" = host ]; then
         more_devices="$(turns 2 3 5)"
         sanitized_devices=3 # alone

@@ -691,6 +691,7 @@ static void bad_input(void)
         refuses(rayt_query(RAYT_ANY, &tree, rays, 1, found, NULL), "of device 0, but device 1");
         refuses(rayt_build(&tree, NULL, 0, NULL), "of device 0, but device 1");
         must_cuda(cudaSetDevice(0), "first device");
+        tap_ok(tree.count == 4, "a build that was refused has left the tree as it was");
     } else {
         tap_skip("a tree of another device", "one device");
     }

@@ -195,6 +195,7 @@ RAYT_API rayt_status rayt_build(rayt_tree *tree, const rayt_sphere *spheres, int
     int device = 0;
     status = rayt__cuda(cudaGetDevice(&device), "cudaGetDevice");
     if (status == RAYT_OK && tree->memory != NULL) status = rayt__check_device(tree);
+    if (status == RAYT_ERROR_ARGUMENT) return rayt__end(before, status); /* the tree stays */
     size_t bytes = rayt__tree_bytes(count, false);
     if (status == RAYT_OK && bytes > tree->bytes) {
         /* waits for those who may still walk the old tree; in a captured stream it is refused */
