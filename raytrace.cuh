@@ -119,7 +119,8 @@
    LIMITS
      width, height: 2^24 (floats count pixels exactly up to there). count: 2^30.
      RAYT_CONSTANT takes as many passes as it needs for scenes beyond its table. There is one table
-     per device and file: two RAYT_CONSTANT calls on different streams must not overlap in time.
+     per device and file: two RAYT_CONSTANT calls on different streams or from different threads
+     must not overlap in time, rayt_render_host and rayt_trace_host included.
      RAYT_CONSTANT beyond its table, and RAYT_CULLED of many spheres, take scratch memory in the
      order of the stream. It comes from a pool of this header's own, which keeps up to 64 MB.
      The host compiler's -ffast-math may change what the CPU makes of NaN.
@@ -6448,6 +6449,9 @@ static inline rayt_status rayt__check_tree(const rayt_tree *tree, int count)
     if (tree->memory == NULL || tree->count < 0)
         return rayt__fail(RAYT_ERROR_ARGUMENT, "tree is empty: rayt_build has not filled it");
     if (count < 0) return rayt__fail(RAYT_ERROR_ARGUMENT, "count is negative: %d", count);
+    if (count > RAYT__MAX_SPHERES) /* kernels count somewhat beyond it, in int */
+        return rayt__fail(RAYT_ERROR_ARGUMENT, "count is %d, more than %d (2^30)", count,
+                          RAYT__MAX_SPHERES);
     return RAYT_OK;
 }
 

@@ -676,6 +676,9 @@ static void bad_input(void)
     refuses(rayt_query(RAYT_ANY, &host, NULL, 4, found, NULL), "rays is NULL, but count is 4");
     refuses(rayt_query(RAYT_ANY, &host, rays, 4, NULL, NULL), "found is NULL, but count is 4");
     refuses(rayt_query(RAYT_ANY, &host, rays, -2, found, NULL), "count is negative: -2");
+    refuses(rayt_query(RAYT_ANY, &tree, rays, (1 << 30) + 1, found, NULL), "more than 1073741824");
+    refuses(rayt_query_within(&tree, balls, INT_MAX, counts, NULL, 0, NULL),
+            "more than 1073741824");
     refuses(rayt_query(RAYT_ANY, &tree, (rayt_ray *)((char *)rays + 8), 1, found, NULL),
             "rays is not aligned to 16 bytes");
     refuses(rayt_query(RAYT_ANY, &tree, rays, 1, (rayt_found *)((char *)found + 4), NULL),

@@ -21,6 +21,9 @@ static inline rayt_status rayt__check_tree(const rayt_tree *tree, int count)
     if (tree->memory == NULL || tree->count < 0)
         return rayt__fail(RAYT_ERROR_ARGUMENT, "tree is empty: rayt_build has not filled it");
     if (count < 0) return rayt__fail(RAYT_ERROR_ARGUMENT, "count is negative: %d", count);
+    if (count > RAYT__MAX_SPHERES) /* kernels count somewhat beyond it, in int */
+        return rayt__fail(RAYT_ERROR_ARGUMENT, "count is %d, more than %d (2^30)", count,
+                          RAYT__MAX_SPHERES);
     return RAYT_OK;
 }
 
