@@ -136,7 +136,8 @@ static int parse_options(int count, char **words, options *o)
                               value ? value : "nothing");
             o->memory = w;
         } else if (strcmp(word, "--out") == 0) {
-            if (!value || !*value) return refuse("%s needs the name of a picture", word);
+            if (!value || !*value || value[0] == '-')
+                return refuse("%s needs the name of a picture", word);
             out = value;
         } else if (strcmp(word, "--csv") == 0) {
             if (!value || !*value || value[0] == '-')

@@ -205,8 +205,8 @@ refuses_picture() { # PATTERN NAME: before any work, which would be minutes here
 check "raytrace --out into a folder that is not there: before the work" refuses_picture "cannot write '/nonexistent/a.png'" /nonexistent/a
 mkdir -p "$work/folder/taken.ppm"
 check "raytrace --out, one of whose files is a folder: before the work" refuses_picture "cannot write '$work/folder/taken.ppm'" "$work/folder/taken"
-for name in "$work/folder/" "$work/folder/.png" .ppm /; do
-    check "raytrace --out $name: the name of a folder" refuses_picture "needs the name of a picture" "$name"
+for name in "$work/folder/" "$work/folder/.png" .ppm / --no-cpu; do
+    check "raytrace --out $name: a folder or an option" refuses_picture "needs the name of a picture" "$name"
 done
 nothing_hidden() { [ "$(find "$work/folder" -mindepth 1)" = "$work/folder/taken.ppm" ] && [ ! -e .png ] && [ ! -e .ppm ]; }
 check "nothing of that is left in the folder" nothing_hidden
