@@ -257,7 +257,7 @@ int main(int count, char **words)
     const char *type = o.type == TMM_FLOAT ? "float" : "double";
     size_t size = o.type == TMM_FLOAT ? sizeof(float) : sizeof(double);
     size_t bytes = (size_t)(o.N * o.N) * size;
-    if (o.memory == 0) o.memory = bytes / 2;
+    if (o.memory == 0) o.memory = bytes > 8192 ? bytes / 2 : 4096; /* 1536 is the least */
     memset(&how, 0, sizeof how);
     memset(&report, 0, sizeof report);
     how.memory = o.memory, how.progress = show_progress, how.context = &shown;

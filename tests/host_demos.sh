@@ -64,6 +64,8 @@ program=$work/outofcore
 check "outofcore within a sixth" passes '^copied in .* times A and B' "$program" --csv "$work/o.csv"
 check "outofcore: CSV" csv "$work/o.csv" 1 11
 check "outofcore, double, pinned, 64K" passes 'may use: 0.06554 MB' "$program" 111 --type double --memory 64K --pinned
+check "outofcore of one element" passes 'may use: 0.004096 MB' "$program" 1
+check "outofcore, double, the smallest that takes a sixth" passes '1/6 of that' "$program" 33 --type double
 check "outofcore in too little memory" refuses 1 "too few" "$program" --memory 1K
 check "outofcore: memory that is none" refuses 2 "such as 64K" "$program" --memory 5T
 program=$work/multigpu
