@@ -119,8 +119,9 @@
    LIMITS
      width, height: 2^24 (floats count pixels exactly up to there). count: 2^30.
      RAYT_CONSTANT takes as many passes as it needs for scenes beyond its table. There is one table
-     per device and file: two RAYT_CONSTANT calls on different streams or from different threads
-     must not overlap in time, rayt_render_host and rayt_trace_host included.
+     per device and file: two RAYT_CONSTANT calls on different streams must not overlap in time.
+     Threads that share a stream may call at once; so may rayt_render_host and rayt_trace_host, but
+     not where a thread has a default stream of its own.
      RAYT_CONSTANT beyond its table, and RAYT_CULLED of many spheres, take scratch memory in the
      order of the stream. It comes from a pool of this header's own, which keeps up to 64 MB.
      The host compiler's -ffast-math may change what the CPU makes of NaN.
@@ -193,6 +194,9 @@
 #include <stdarg.h>
 #include <stdlib.h>
 #include <string.h>
+#ifdef _MSC_VER
+#include <intrin.h>
+#endif
 #ifndef _WIN32
 #include <sys/stat.h>
 #ifdef RAYT_WITH_TRACE
@@ -5329,6 +5333,30 @@ static inline cudaLaunchConfig_t rayt__thread_per_item(int count, cudaStream_t s
     return rayt__config((count - 1) / RAYT__THREADS + 1, RAYT__THREADS, stream);
 }
 
+/* There is one table. The kernels that fill it and those that read it go into streams by one thread at
+   a time, or two threads with the same stream would draw each other's spheres. */
+static volatile long rayt__table_taken;
+
+static inline void rayt__take_table(void)
+{
+#ifdef _MSC_VER
+    while (_InterlockedExchange(&rayt__table_taken, 1)) {
+    }
+#else
+    while (__atomic_exchange_n(&rayt__table_taken, 1, __ATOMIC_ACQUIRE)) {
+    }
+#endif
+}
+
+static inline void rayt__leave_table(void)
+{
+#ifdef _MSC_VER
+    _InterlockedExchange(&rayt__table_taken, 0);
+#else
+    __atomic_store_n(&rayt__table_taken, 0, __ATOMIC_RELEASE);
+#endif
+}
+
 static inline rayt_status rayt__launch_constant(const rayt__job *job)
 {
     const int capacity = RAYT_MAX_CONST / 64 * 2; /* spheres in the table */
@@ -5349,6 +5377,7 @@ static inline rayt_status rayt__launch_constant(const rayt__job *job)
     if (status != RAYT_OK) return status;
     float *depths = (float *)scratch.memory;
     int first = 0, pass = 0;
+    rayt__take_table();
     do { /* once also for no spheres: the image must become black */
         int part = job->count - first < capacity ? job->count - first : capacity;
         if (part > 0) {
@@ -5363,6 +5392,7 @@ static inline rayt_status rayt__launch_constant(const rayt__job *job)
         first += part;
         pass++;
     } while (status == RAYT_OK && first < job->count);
+    rayt__leave_table();
     return scratch.memory ? rayt__scratch_free(&scratch, job->stream, status) : status;
 }
 
@@ -6852,13 +6882,18 @@ static inline rayt_status rayt__trace_rows(rayt_where where, rayt__trace_view *v
 {
     int first_row = view->first_row, rows = view->rows;
     int most = (1 << 30) / (((view->width - 1) >> view->tile_bits) + 1);
-    rayt_status status = where == RAYT_CONSTANT ? rayt__fill_table(view, stream) : RAYT_OK;
+    rayt_status status = RAYT_OK;
+    if (where == RAYT_CONSTANT) {
+        rayt__take_table();
+        status = rayt__fill_table(view, stream);
+    }
     for (int done = 0; done < rows && status == RAYT_OK; done += most) {
         view->first_row = first_row + done;
         view->rows = rows - done < most ? rows - done : most;
         status =
             rayt__launch_trace(where, view, (uchar4 *)band + (size_t)done * view->width, stream);
     }
+    if (where == RAYT_CONSTANT) rayt__leave_table();
     return status;
 }
 #endif

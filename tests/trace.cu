@@ -760,6 +760,51 @@ static void *call(void *argument)
     return NULL;
 }
 
+/* The table of constants is the file's. Each thread has a scene of its own, the stream is one. */
+typedef struct drawer {
+    rayt_sphere spheres[3];
+    int count, wrong; /* images that differ from that of the CPU */
+} drawer;
+
+static void *draw(void *argument)
+{
+    drawer *d = (drawer *)argument;
+    rayt_scene scene = plain_scene(d->count);
+    const rayt_camera camera = plain_camera();
+    const rayt_quality quality = plain_quality(1, 1);
+    unsigned char image[256], right[2][256];
+    scene.spheres = d->spheres, scene.materials = NULL;
+    d->wrong = rayt_render_cpu(d->spheres, d->count, right[0], 8, 8) != RAYT_OK ||
+               rayt_trace_cpu(&scene, &camera, &quality, right[1], 8, 8) != RAYT_OK;
+    for (int n = 0; n < 1000; n++) {
+        const int traced = n % 2;
+        memset(image, 7, sizeof image);
+        const rayt_status status =
+            traced
+                ? rayt_trace_host(RAYT_CONSTANT, &scene, &camera, &quality, image, 8, 8, NULL, NULL)
+                : rayt_render_host(RAYT_CONSTANT, d->spheres, d->count, image, 8, 8, NULL, NULL);
+        d->wrong += status != RAYT_OK || memcmp(image, right[traced], sizeof image) != 0;
+    }
+    return NULL;
+}
+
+static void drawers(void)
+{
+    static drawer all[4];
+    pthread_t threads[4];
+    int started = 0, wrong = 0;
+    for (int n = 0; n < 4; n++) {
+        const rayt_sphere one = {1 + 0.5f * (float)n, 1, 2, 1.5f, 0.2f * (float)n, 0.5f, 1};
+        all[n].count = n % 3 + 1; /* the same sphere so many times */
+        for (int i = 0; i < 3; i++) all[n].spheres[i] = one;
+    }
+    while (started < 4 && pthread_create(&threads[started], NULL, draw, &all[started]) == 0)
+        started++;
+    for (int n = 0; n < started; n++) pthread_join(threads[n], NULL), wrong += all[n].wrong;
+    tap_ok(started == 4 && wrong == 0,
+           "four threads at once, RAYT_CONSTANT: %d of 4000 images differ", wrong);
+}
+
 static void callers(void)
 {
     static caller all[6]; /* one table of constants: one of them may use it */
@@ -929,6 +974,7 @@ int main(void)
     tones();
     seeds();
     callers();
+    drawers();
     refusals();
     return tap_done();
 }

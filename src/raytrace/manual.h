@@ -119,8 +119,9 @@
    LIMITS
      width, height: 2^24 (floats count pixels exactly up to there). count: 2^30.
      RAYT_CONSTANT takes as many passes as it needs for scenes beyond its table. There is one table
-     per device and file: two RAYT_CONSTANT calls on different streams or from different threads
-     must not overlap in time, rayt_render_host and rayt_trace_host included.
+     per device and file: two RAYT_CONSTANT calls on different streams must not overlap in time.
+     Threads that share a stream may call at once; so may rayt_render_host and rayt_trace_host, but
+     not where a thread has a default stream of its own.
      RAYT_CONSTANT beyond its table, and RAYT_CULLED of many spheres, take scratch memory in the
      order of the stream. It comes from a pool of this header's own, which keeps up to 64 MB.
      The host compiler's -ffast-math may change what the CPU makes of NaN.

@@ -44,6 +44,30 @@ static inline cudaLaunchConfig_t rayt__thread_per_item(int count, cudaStream_t s
     return rayt__config((count - 1) / RAYT__THREADS + 1, RAYT__THREADS, stream);
 }
 
+/* There is one table. The kernels that fill it and those that read it go into streams by one thread at
+   a time, or two threads with the same stream would draw each other's spheres. */
+static volatile long rayt__table_taken;
+
+static inline void rayt__take_table(void)
+{
+#ifdef _MSC_VER
+    while (_InterlockedExchange(&rayt__table_taken, 1)) {
+    }
+#else
+    while (__atomic_exchange_n(&rayt__table_taken, 1, __ATOMIC_ACQUIRE)) {
+    }
+#endif
+}
+
+static inline void rayt__leave_table(void)
+{
+#ifdef _MSC_VER
+    _InterlockedExchange(&rayt__table_taken, 0);
+#else
+    __atomic_store_n(&rayt__table_taken, 0, __ATOMIC_RELEASE);
+#endif
+}
+
 static inline rayt_status rayt__launch_constant(const rayt__job *job)
 {
     const int capacity = RAYT_MAX_CONST / 64 * 2; /* spheres in the table */
@@ -64,6 +88,7 @@ static inline rayt_status rayt__launch_constant(const rayt__job *job)
     if (status != RAYT_OK) return status;
     float *depths = (float *)scratch.memory;
     int first = 0, pass = 0;
+    rayt__take_table();
     do { /* once also for no spheres: the image must become black */
         int part = job->count - first < capacity ? job->count - first : capacity;
         if (part > 0) {
@@ -78,6 +103,7 @@ static inline rayt_status rayt__launch_constant(const rayt__job *job)
         first += part;
         pass++;
     } while (status == RAYT_OK && first < job->count);
+    rayt__leave_table();
     return scratch.memory ? rayt__scratch_free(&scratch, job->stream, status) : status;
 }
 

@@ -49,13 +49,18 @@ static inline rayt_status rayt__trace_rows(rayt_where where, rayt__trace_view *v
 {
     int first_row = view->first_row, rows = view->rows;
     int most = (1 << 30) / (((view->width - 1) >> view->tile_bits) + 1);
-    rayt_status status = where == RAYT_CONSTANT ? rayt__fill_table(view, stream) : RAYT_OK;
+    rayt_status status = RAYT_OK;
+    if (where == RAYT_CONSTANT) {
+        rayt__take_table();
+        status = rayt__fill_table(view, stream);
+    }
     for (int done = 0; done < rows && status == RAYT_OK; done += most) {
         view->first_row = first_row + done;
         view->rows = rows - done < most ? rows - done : most;
         status =
             rayt__launch_trace(where, view, (uchar4 *)band + (size_t)done * view->width, stream);
     }
+    if (where == RAYT_CONSTANT) rayt__leave_table();
     return status;
 }
 #endif

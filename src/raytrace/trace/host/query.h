@@ -1,6 +1,5 @@
 /* src/raytrace/trace/host/query.h. Questions to trees.
-   Uses: config.h, types.h, host/, trace/, build.h.
-   Used by: trace/tree.h, view.h, callers. */
+   Uses: config.h, types.h, host/, trace/, build.h. Used by: trace/tree.h, view.h, callers. */
 #if defined(RAYT_WITH_TRACE) && RAYT__HOST && !defined(RAYT__EMIT) && !defined(RAYT__PART_QUERY)
 #define RAYT__PART_QUERY
 /* ============================== QUERIES ======================================================= */
