@@ -153,6 +153,14 @@ recovered() { # the number is what it was, within 3%, and so is the row, which h
         [ "$(wc -l <"$work/fit/found.txt")" -gt 250 ]
 }
 check "fit: a number that was changed is found again, and the row is printed" recovered
+limited() { # of two words the second is of that number, which may not fall by more than a fifth
+    "$fit" --only "no such word,direct float first" --regret 1 --most 1.2 --row "$work/fit/row.h" "$work/fit/times.csv" \
+        >"$work/out.txt" 2>"$work/err.txt" || return 1
+    grep ', was ' "$work/out.txt"
+    awk '/, was / { lines++; to = $(NF - 2) + 0; from = $NF } END { exit lines != 1 || to >= from || to < from / 1.2 }' "$work/out.txt"
+}
+check "fit: --only of several words, --most" limited
+check "fit: --most: no number" says 2 "--most is a number from 0 to 100" "$fit" --most x "$work/fit/times.csv"
 check "fit: a row that it was not built with" says 2 "tuning.h, line [0-9]+: not what this program was built with" "$fit" "$work/fit/times.csv"
 check "fit: no file" says 2 "needs a file of times" "$fit"
 check "fit: a file that is not there" says 2 "cannot read /none.csv" "$fit" /none.csv
