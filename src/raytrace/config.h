@@ -58,9 +58,6 @@
 #include <stdarg.h>
 #include <stdlib.h>
 #include <string.h>
-#ifdef _MSC_VER
-#include <intrin.h>
-#endif
 #ifndef _WIN32
 #include <sys/stat.h>
 #ifdef RAYT_WITH_TRACE

@@ -47,6 +47,10 @@ static inline cudaLaunchConfig_t rayt__thread_per_item(int count, cudaStream_t s
 /* There is one table. The kernels that fill it and those that read it go into streams by one thread at
    a time, or two threads with the same stream would draw each other's spheres. */
 static volatile long rayt__table_taken;
+#ifdef _MSC_VER /* which <intrin.h> declares, and much else */
+extern "C" long _InterlockedExchange(long volatile *, long);
+#pragma intrinsic(_InterlockedExchange)
+#endif
 
 static inline void rayt__take_table(void)
 {
