@@ -376,7 +376,6 @@ static double rounded(double x)
     return strtod(text, NULL);
 }
 
-/* The kernels whose predictions depend on each constant: those that change with it. */
 /* Is one of the words in the name? They end where a comma is not followed by a blank. */
 static int is_among(const char *name, const char *words)
 {
@@ -391,6 +390,7 @@ static int is_among(const char *name, const char *words)
     return 0;
 }
 
+/* The kernels whose predictions depend on each constant: those that change with it. */
 static void find_kinds(fit *f)
 {
     static double before[MOST_LINES];
