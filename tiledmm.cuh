@@ -2551,7 +2551,7 @@ static const tmm__costs tmm__measured = {
         1.4,                        /* direct: clocks of KERNEL DIRECT, times those of float */
     },
     /* half tiny */
-    {869, 1270, 558, 97.7, {42, 50.6, 47.2, 69.2}, 23.2, 1.15},
+    {554, 1310, 831, 93.9, {38.7, 55, 44.1, 70.1}, 21.2, 1.17},
     {
         /* int8 */
         26,      /* fp64 */
@@ -4394,7 +4394,7 @@ static inline void tmm__plan_tensor(tmm__plan *plan, const tmm__tensor_instance 
     const tmm__costs *t = tmm__tuned();
     const tmm__block_costs costs = tmm__tensor_costs(i, &d->load);
     const int processors = d->processors, steps = d->steps, depth = TMM__TENSOR_DEPTH;
-    const double clock = tmm__in_nanoseconds(1);
+    const double clock = tmm__in_nanoseconds(1), l2_bytes = tmm__current_device()->gpu.l2_bytes;
     tmm__schedule *s = &plan->s;
     int slots = (i->blocks < 2 ? i->blocks : 2) * processors;
     int tiles = d->tiles_down * d->tiles_across;
@@ -4426,7 +4426,10 @@ static inline void tmm__plan_tensor(tmm__plan *plan, const tmm__tensor_instance 
         n = (steps + each - 1) / each;
         const double split =
             tmm__slices_time(d, &costs, depth, n) * (small ? 1 : t->tensor.even_step);
-        for (int reduce = n > TMM__MOST_SLICES; reduce <= (small && n >= 4); reduce++) {
+        /* The more blocks share a multiprocessor, the further those of a slice drift apart, until L2 has
+           lost what they share. */
+        const int adds = small && n >= 4 && (per <= 2 || d->load.bytes < 2 * l2_bytes);
+        for (int reduce = n > TMM__MOST_SLICES; reduce <= adds; reduce++) {
             double more = t->tensor.slices + t->tensor.slice * area * (n - 1);
             if (reduce)
                 more = t->tensor.reduce + n * (n >= t->tensor.reduce_wide_from
@@ -20838,8 +20841,9 @@ static inline double tmm__xhalf_tiny_time(const tmm__xproduct *p, double tiles)
     clocks = tmm__tuned()->half_tiny.tile + ceil(p->K / 16.0) * clocks;
     if (!by_4)
         clocks += tmm__tuned()->half_tiny.rows * (double)p->M / ceil((double)p->M / edge) / at_once;
-    clocks = hypot(clocks * tiles / processors,
-                   tmm__tuned()->half_tiny.first + ceil(p->K / 32.0) * deep);
+    /* Work hides part of what a warp waits for. */
+    const double waits = tmm__tuned()->half_tiny.first + ceil(p->K / 32.0) * deep;
+    clocks = pow(pow(clocks * tiles / processors, 4 / 3.0) + pow(waits, 4 / 3.0), 0.75);
     const double memory =
         bytes < gpu->l2_bytes ? 0 : tmm__tuned()->half_tiny.memory * bytes / gpu->memory;
     return gpu->launch + tmm__overlapped(tmm__in_nanoseconds(clocks), memory);

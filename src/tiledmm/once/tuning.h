@@ -556,7 +556,7 @@ static const tmm__costs tmm__measured = {
         1.4,                        /* direct: clocks of KERNEL DIRECT, times those of float */
     },
     /* half tiny */
-    {869, 1270, 558, 97.7, {42, 50.6, 47.2, 69.2}, 23.2, 1.15},
+    {554, 1310, 831, 93.9, {38.7, 55, 44.1, 70.1}, 21.2, 1.17},
     {
         /* int8 */
         26,      /* fp64 */

@@ -125,7 +125,7 @@ static inline void tmm__plan_tensor(tmm__plan *plan, const tmm__tensor_instance 
     const tmm__costs *t = tmm__tuned();
     const tmm__block_costs costs = tmm__tensor_costs(i, &d->load);
     const int processors = d->processors, steps = d->steps, depth = TMM__TENSOR_DEPTH;
-    const double clock = tmm__in_nanoseconds(1);
+    const double clock = tmm__in_nanoseconds(1), l2_bytes = tmm__current_device()->gpu.l2_bytes;
     tmm__schedule *s = &plan->s;
     int slots = (i->blocks < 2 ? i->blocks : 2) * processors;
     int tiles = d->tiles_down * d->tiles_across;
@@ -157,7 +157,10 @@ static inline void tmm__plan_tensor(tmm__plan *plan, const tmm__tensor_instance 
         n = (steps + each - 1) / each;
         const double split =
             tmm__slices_time(d, &costs, depth, n) * (small ? 1 : t->tensor.even_step);
-        for (int reduce = n > TMM__MOST_SLICES; reduce <= (small && n >= 4); reduce++) {
+        /* The more blocks share a multiprocessor, the further those of a slice drift apart, until L2 has
+           lost what they share. */
+        const int adds = small && n >= 4 && (per <= 2 || d->load.bytes < 2 * l2_bytes);
+        for (int reduce = n > TMM__MOST_SLICES; reduce <= adds; reduce++) {
             double more = t->tensor.slices + t->tensor.slice * area * (n - 1);
             if (reduce)
                 more = t->tensor.reduce + n * (n >= t->tensor.reduce_wide_from

@@ -35,8 +35,9 @@ static inline double tmm__xhalf_tiny_time(const tmm__xproduct *p, double tiles)
     clocks = tmm__tuned()->half_tiny.tile + ceil(p->K / 16.0) * clocks;
     if (!by_4)
         clocks += tmm__tuned()->half_tiny.rows * (double)p->M / ceil((double)p->M / edge) / at_once;
-    clocks = hypot(clocks * tiles / processors,
-                   tmm__tuned()->half_tiny.first + ceil(p->K / 32.0) * deep);
+    /* Work hides part of what a warp waits for. */
+    const double waits = tmm__tuned()->half_tiny.first + ceil(p->K / 32.0) * deep;
+    clocks = pow(pow(clocks * tiles / processors, 4 / 3.0) + pow(waits, 4 / 3.0), 0.75);
     const double memory =
         bytes < gpu->l2_bytes ? 0 : tmm__tuned()->half_tiny.memory * bytes / gpu->memory;
     return gpu->launch + tmm__overlapped(tmm__in_nanoseconds(clocks), memory);
