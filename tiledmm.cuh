@@ -4403,7 +4403,7 @@ static inline void tmm__plan_tensor(tmm__plan *plan, const tmm__tensor_instance 
     const int resident = i->blocks * processors;
     const double each = ceil((double)tiles / resident);
     const int ahead = i->ahead && steps <= TMM__AHEAD_STEPS && each >= (int)TMM__AHEAD_TILES &&
-                      100.0 * tiles >= (int)TMM__AHEAD_FULL * each * resident;
+                      100.0 * tiles >= (int)TMM__AHEAD_FULL * each * resident && !d->load.odd;
     plan->blocks = tmm__plan_whole(s, d, ahead ? resident : INT_MAX);
     plan->time = HUGE_VAL, plan->cut = TMM__PLAN_WHOLE, plan->slices = 1;
     /* Of a triangle, the tiles after those that begin together may be alone; costs of other products
@@ -10739,8 +10739,9 @@ TMM_KERNEL void __launch_bounds__(TMM__NARROW_THREADS, 2)
    next 4 k, or the next 8 lines, differ in some bits of the address, which are xored: along k 32 or
    64, and 1024; along the lines 512 or 1024, and 64.
 
-   A block has one tile; with 64 x 64, K up to 256 and many tiles one after the other. It then begins
-   the copies of the next one before it stores this one, so that memory is never idle:
+   A block has one tile; with 64 x 64, K up to 256, many tiles and rows of C aligned to 16 bytes one
+   after the other. It then begins the copies of the next one before it stores this one, so that
+   memory is never idle:
        copies         tile 0    tile 1              tile 2
        multiply                 tile 0    tile 1              tile 2
        store                       |  tile 0           |  tile 1
@@ -11049,7 +11050,7 @@ TMM__DEVICE void tmm__tensor_store_cluster(const tmm__schedule *s, const char *a
 }
 #endif
 
-#if TMM__TENSOR_WIDTH == 1
+#if TMM__TENSOR_DOWN < 3
 /* Stores one of the 16 x 32 parts of a warp, from row `row` and column `col` on. Rows from M on and
    columns from N on are left out. C is not aligned to two elements: stores of the neighbours that a
    lane has would touch each sector twice, which holds L2 up. So the part goes through shared memory,
@@ -11126,7 +11127,7 @@ TMM__DEVICE void tmm__tensor_store_rows(double *C, long long ldc, long long row,
 }
 
 /* The one of these that suits C, where this lane's first element lies in row `row` and column
-   `col`. shared: of the block, no longer in use. */
+   `col`. shared: of the block, no longer in use; NULL where copies of the next tile are under way. */
 TMM__DEVICE void tmm__tensor_store_part(double *C, long long ldc, long long row,
                                         long long first_row, long long M, long long col,
                                         long long first_col, long long N, char *shared,
@@ -11137,8 +11138,8 @@ TMM__DEVICE void tmm__tensor_store_part(double *C, long long ldc, long long row,
     const bool aligned = ((size_t)(C + col) | ldc * SIZE) % 16 == 0;
     const int thread = tmm__thread(), lane = thread % 32;
     (void)shared, (void)lane;
-#if TMM__TENSOR_WIDTH == 1
-    if (!aligned) {
+#if TMM__TENSOR_DOWN < 3
+    if (!aligned && shared != NULL) {
         tmm__tensor_store_lines(C, ldc, row - lane / 4, M, col - lane % 4 * 2, N,
                                 (double *)(shared + thread / 32 * BYTES), alpha, beta, sum,
                                 triangle);
@@ -11360,8 +11361,8 @@ TMM_KERNEL void __launch_bounds__(64 * TMM__TENSOR_WARPS, TMM__TENSOR_BLOCKS)
         unsigned product = blockIdx.z;
         TMM__HIDE(product); /* or its C stays in registers through the loop */
         if (AHEAD && waits)
-            tmm__tensor_store_tile(&s, before, tall, M, N, C + product * batchC, ldc, shared, alpha,
-                                   beta, sum);
+            tmm__tensor_store_tile(&s, before, tall, M, N, C + product * batchC, ldc,
+                                   ends ? shared : NULL, alpha, beta, sum);
         if (ends) break;
         waits = false;
         tmm__tensor_clear(sum);
@@ -11450,7 +11451,7 @@ TMM_KERNEL void __launch_bounds__(64 * TMM__TENSOR_WARPS, TMM__TENSOR_BLOCKS)
         if (!AHEAD) {
             tmm__tensor_store_tile(&s, tile, tall, M, N, C + product * batchC, ldc, shared, alpha,
                                    beta, sum);
-            if (WIDTH == 1) __syncthreads(); /* the next copies would overwrite what is stored */
+            if (DOWN < 3) __syncthreads(); /* the next copies would overwrite what is stored */
         }
     }
 #endif
