@@ -162,6 +162,8 @@ static int parse_options(int count, char **words, options *o)
     if (length > sizeof o->png - 5) return refuse("--out: '%s' is too long", out);
     snprintf(o->png, sizeof o->png, "%.*s.png", (int)length, out);
     snprintf(o->ppm, sizeof o->ppm, "%.*s.ppm", (int)length, out);
+    if (o->csv && (strcmp(o->csv, o->png) == 0 || strcmp(o->csv, o->ppm) == 0))
+        return refuse("--csv and --out would both write '%s'", o->csv);
     return 1;
 }
 

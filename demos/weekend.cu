@@ -177,6 +177,10 @@ static int parse(int argc, char **argv)
         }
         n++;
     }
+    if (o.csv && strcmp(o.csv, o.out) == 0)
+        return fprintf(stderr, "weekend: --csv and --out would both write '%s'; see --help\n",
+                       o.csv),
+               0;
     return 1;
 }
 

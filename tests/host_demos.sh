@@ -120,6 +120,7 @@ check "raytrace: a camera's rays by every kind of memory" passes '^ +9( +[0-9.]+
 check "raytrace: none of them is wrong" lines WRONG 0
 check "raytrace --memory tree: one table" passes '^ +7 +- +- +- +- +[0-9.]+ +[0-9.]+  ' "$program" "${small[@]}" --spheres 7 --memory tree
 check "raytrace: a memory that is none" refuses 2 "global, readonly" "$program" --memory fast
+check "raytrace: a table in the place of the picture" refuses 2 "both write 'x.png'" "$program" --out x --csv x.png
 check "raytrace: no width" refuses 2 "from 1 to" "$program" --width 0
 check "raytrace: pictures that cannot be written" refuses 2 "/none/x.png" "$program" --width 8 --height 8 --spheres 1 --out /none/x
 
@@ -131,7 +132,7 @@ check "weekend: CSV" csv "$work/w.csv" 5 9
 # Light above, shadows between the spheres, all colours: the picture is no plain one.
 check "weekend: its picture" test "$(wc -c <"$work/weekend.png")" -gt 1500
 check "weekend --memory, --depth, --seed" passes '^tree .* ok$' "$program" "${small[@]}" --memory tree --depth 3 --seed 70000
-for refused in "--memory fast" "--samples 0" "--samples 65537" "--depth 1001" "--width 9x" "--seed" "--csv --help" 5; do
+for refused in "--memory fast" "--out x.png --csv x.png" "--samples 0" "--samples 65537" "--depth 1001" "--width 9x" "--seed" "--csv --help" 5; do
     # shellcheck disable=SC2086
     check "weekend $refused: refused with a sentence" refuses 2 "^weekend: .*see --help" "$program" $refused
 done
