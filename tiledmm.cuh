@@ -11050,7 +11050,7 @@ TMM__DEVICE void tmm__tensor_store_cluster(const tmm__schedule *s, const char *a
 }
 #endif
 
-#if TMM__TENSOR_DOWN < 3
+#if TMM__TENSOR_DOWN == 2
 /* Stores one of the 16 x 32 parts of a warp, from row `row` and column `col` on. Rows from M on and
    columns from N on are left out. C is not aligned to two elements: stores of the neighbours that a
    lane has would touch each sector twice, which holds L2 up. So the part goes through shared memory,
@@ -11138,7 +11138,7 @@ TMM__DEVICE void tmm__tensor_store_part(double *C, long long ldc, long long row,
     const bool aligned = ((size_t)(C + col) | ldc * SIZE) % 16 == 0;
     const int thread = tmm__thread(), lane = thread % 32;
     (void)shared, (void)lane;
-#if TMM__TENSOR_DOWN < 3
+#if TMM__TENSOR_DOWN == 2
     if (!aligned && shared != NULL) {
         tmm__tensor_store_lines(C, ldc, row - lane / 4, M, col - lane % 4 * 2, N,
                                 (double *)(shared + thread / 32 * BYTES), alpha, beta, sum,
@@ -11451,7 +11451,7 @@ TMM_KERNEL void __launch_bounds__(64 * TMM__TENSOR_WARPS, TMM__TENSOR_BLOCKS)
         if (!AHEAD) {
             tmm__tensor_store_tile(&s, tile, tall, M, N, C + product * batchC, ldc, shared, alpha,
                                    beta, sum);
-            if (DOWN < 3) __syncthreads(); /* the next copies would overwrite what is stored */
+            if (DOWN == 2) __syncthreads(); /* the next copies would overwrite what is stored */
         }
     }
 #endif

@@ -207,7 +207,7 @@ TMM_KERNEL void __launch_bounds__(64 * TMM__TENSOR_WARPS, TMM__TENSOR_BLOCKS)
         if (!AHEAD) {
             tmm__tensor_store_tile(&s, tile, tall, M, N, C + product * batchC, ldc, shared, alpha,
                                    beta, sum);
-            if (DOWN < 3) __syncthreads(); /* the next copies would overwrite what is stored */
+            if (DOWN == 2) __syncthreads(); /* the next copies would overwrite what is stored */
         }
     }
 #endif
