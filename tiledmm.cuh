@@ -11050,7 +11050,8 @@ TMM__DEVICE void tmm__tensor_store_cluster(const tmm__schedule *s, const char *a
 }
 #endif
 
-#if TMM__TENSOR_DOWN == 2
+/* Before sm_80 the instance with two elements to a copy would spill. */
+#if TMM__TENSOR_DOWN == 2 && (TMM__TENSOR_WIDTH == 1 || TMM__ASYNC || !defined(__CUDA_ARCH__))
 /* Stores one of the 16 x 32 parts of a warp, from row `row` and column `col` on. Rows from M on and
    columns from N on are left out. C is not aligned to two elements: stores of the neighbours that a
    lane has would touch each sector twice, which holds L2 up. So the part goes through shared memory,
@@ -11138,7 +11139,7 @@ TMM__DEVICE void tmm__tensor_store_part(double *C, long long ldc, long long row,
     const bool aligned = ((size_t)(C + col) | ldc * SIZE) % 16 == 0;
     const int thread = tmm__thread(), lane = thread % 32;
     (void)shared, (void)lane;
-#if TMM__TENSOR_DOWN == 2
+#if TMM__TENSOR_DOWN == 2 && (TMM__TENSOR_WIDTH == 1 || TMM__ASYNC || !defined(__CUDA_ARCH__))
     if (!aligned && shared != NULL) {
         tmm__tensor_store_lines(C, ldc, row - lane / 4, M, col - lane % 4 * 2, N,
                                 (double *)(shared + thread / 32 * BYTES), alpha, beta, sum,
