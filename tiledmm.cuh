@@ -4403,7 +4403,7 @@ static inline void tmm__plan_tensor(tmm__plan *plan, const tmm__tensor_instance 
     const int resident = i->blocks * processors;
     const double each = ceil((double)tiles / resident);
     const int ahead = i->ahead && steps <= TMM__AHEAD_STEPS && each >= (int)TMM__AHEAD_TILES &&
-                      100.0 * tiles >= (int)TMM__AHEAD_FULL * each * resident && !d->load.odd;
+                      100.0 * tiles >= (int)TMM__AHEAD_FULL * each * resident;
     plan->blocks = tmm__plan_whole(s, d, ahead ? resident : INT_MAX);
     plan->time = HUGE_VAL, plan->cut = TMM__PLAN_WHOLE, plan->slices = 1;
     /* Of a triangle, the tiles after those that begin together may be alone; costs of other products
@@ -10739,9 +10739,8 @@ TMM_KERNEL void __launch_bounds__(TMM__NARROW_THREADS, 2)
    next 4 k, or the next 8 lines, differ in some bits of the address, which are xored: along k 32 or
    64, and 1024; along the lines 512 or 1024, and 64.
 
-   A block has one tile; with 64 x 64, K up to 256, many tiles and rows of C aligned to 16 bytes one
-   after the other. It then begins the copies of the next one before it stores this one, so that
-   memory is never idle:
+   A block has one tile; with 64 x 64, K up to 256 and many tiles one after the other. It then begins
+   the copies of the next one before it stores this one, so that memory is never idle:
        copies         tile 0    tile 1              tile 2
        multiply                 tile 0    tile 1              tile 2
        store                       |  tile 0           |  tile 1
@@ -11050,8 +11049,7 @@ TMM__DEVICE void tmm__tensor_store_cluster(const tmm__schedule *s, const char *a
 }
 #endif
 
-/* Before sm_80 the instance with two elements to a copy would spill. */
-#if TMM__TENSOR_DOWN == 2 && (TMM__TENSOR_WIDTH == 1 || TMM__ASYNC || !defined(__CUDA_ARCH__))
+#if TMM__TENSOR_WIDTH == 1
 /* Stores one of the 16 x 32 parts of a warp, from row `row` and column `col` on. Rows from M on and
    columns from N on are left out. C is not aligned to two elements: stores of the neighbours that a
    lane has would touch each sector twice, which holds L2 up. So the part goes through shared memory,
@@ -11128,7 +11126,7 @@ TMM__DEVICE void tmm__tensor_store_rows(double *C, long long ldc, long long row,
 }
 
 /* The one of these that suits C, where this lane's first element lies in row `row` and column
-   `col`. shared: of the block, no longer in use; NULL where copies of the next tile are under way. */
+   `col`. shared: of the block, no longer in use. */
 TMM__DEVICE void tmm__tensor_store_part(double *C, long long ldc, long long row,
                                         long long first_row, long long M, long long col,
                                         long long first_col, long long N, char *shared,
@@ -11139,8 +11137,8 @@ TMM__DEVICE void tmm__tensor_store_part(double *C, long long ldc, long long row,
     const bool aligned = ((size_t)(C + col) | ldc * SIZE) % 16 == 0;
     const int thread = tmm__thread(), lane = thread % 32;
     (void)shared, (void)lane;
-#if TMM__TENSOR_DOWN == 2 && (TMM__TENSOR_WIDTH == 1 || TMM__ASYNC || !defined(__CUDA_ARCH__))
-    if (!aligned && shared != NULL) {
+#if TMM__TENSOR_WIDTH == 1
+    if (!aligned) {
         tmm__tensor_store_lines(C, ldc, row - lane / 4, M, col - lane % 4 * 2, N,
                                 (double *)(shared + thread / 32 * BYTES), alpha, beta, sum,
                                 triangle);
@@ -11362,8 +11360,8 @@ TMM_KERNEL void __launch_bounds__(64 * TMM__TENSOR_WARPS, TMM__TENSOR_BLOCKS)
         unsigned product = blockIdx.z;
         TMM__HIDE(product); /* or its C stays in registers through the loop */
         if (AHEAD && waits)
-            tmm__tensor_store_tile(&s, before, tall, M, N, C + product * batchC, ldc,
-                                   ends ? shared : NULL, alpha, beta, sum);
+            tmm__tensor_store_tile(&s, before, tall, M, N, C + product * batchC, ldc, shared, alpha,
+                                   beta, sum);
         if (ends) break;
         waits = false;
         tmm__tensor_clear(sum);
@@ -11452,7 +11450,7 @@ TMM_KERNEL void __launch_bounds__(64 * TMM__TENSOR_WARPS, TMM__TENSOR_BLOCKS)
         if (!AHEAD) {
             tmm__tensor_store_tile(&s, tile, tall, M, N, C + product * batchC, ldc, shared, alpha,
                                    beta, sum);
-            if (DOWN == 2) __syncthreads(); /* the next copies would overwrite what is stored */
+            if (WIDTH == 1) __syncthreads(); /* the next copies would overwrite what is stored */
         }
     }
 #endif

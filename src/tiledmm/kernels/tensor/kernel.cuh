@@ -117,8 +117,8 @@ TMM_KERNEL void __launch_bounds__(64 * TMM__TENSOR_WARPS, TMM__TENSOR_BLOCKS)
         unsigned product = blockIdx.z;
         TMM__HIDE(product); /* or its C stays in registers through the loop */
         if (AHEAD && waits)
-            tmm__tensor_store_tile(&s, before, tall, M, N, C + product * batchC, ldc,
-                                   ends ? shared : NULL, alpha, beta, sum);
+            tmm__tensor_store_tile(&s, before, tall, M, N, C + product * batchC, ldc, shared, alpha,
+                                   beta, sum);
         if (ends) break;
         waits = false;
         tmm__tensor_clear(sum);
@@ -207,7 +207,7 @@ TMM_KERNEL void __launch_bounds__(64 * TMM__TENSOR_WARPS, TMM__TENSOR_BLOCKS)
         if (!AHEAD) {
             tmm__tensor_store_tile(&s, tile, tall, M, N, C + product * batchC, ldc, shared, alpha,
                                    beta, sum);
-            if (DOWN == 2) __syncthreads(); /* the next copies would overwrite what is stored */
+            if (WIDTH == 1) __syncthreads(); /* the next copies would overwrite what is stored */
         }
     }
 #endif

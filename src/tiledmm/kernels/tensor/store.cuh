@@ -115,8 +115,7 @@ TMM__DEVICE void tmm__tensor_store_cluster(const tmm__schedule *s, const char *a
 }
 #endif
 
-/* Before sm_80 the instance with two elements to a copy would spill. */
-#if TMM__TENSOR_DOWN == 2 && (TMM__TENSOR_WIDTH == 1 || TMM__ASYNC || !defined(__CUDA_ARCH__))
+#if TMM__TENSOR_WIDTH == 1
 /* Stores one of the 16 x 32 parts of a warp, from row `row` and column `col` on. Rows from M on and
    columns from N on are left out. C is not aligned to two elements: stores of the neighbours that a
    lane has would touch each sector twice, which holds L2 up. So the part goes through shared memory,
@@ -193,7 +192,7 @@ TMM__DEVICE void tmm__tensor_store_rows(double *C, long long ldc, long long row,
 }
 
 /* The one of these that suits C, where this lane's first element lies in row `row` and column
-   `col`. shared: of the block, no longer in use; NULL where copies of the next tile are under way. */
+   `col`. shared: of the block, no longer in use. */
 TMM__DEVICE void tmm__tensor_store_part(double *C, long long ldc, long long row,
                                         long long first_row, long long M, long long col,
                                         long long first_col, long long N, char *shared,
@@ -204,8 +203,8 @@ TMM__DEVICE void tmm__tensor_store_part(double *C, long long ldc, long long row,
     const bool aligned = ((size_t)(C + col) | ldc * SIZE) % 16 == 0;
     const int thread = tmm__thread(), lane = thread % 32;
     (void)shared, (void)lane;
-#if TMM__TENSOR_DOWN == 2 && (TMM__TENSOR_WIDTH == 1 || TMM__ASYNC || !defined(__CUDA_ARCH__))
-    if (!aligned && shared != NULL) {
+#if TMM__TENSOR_WIDTH == 1
+    if (!aligned) {
         tmm__tensor_store_lines(C, ldc, row - lane / 4, M, col - lane % 4 * 2, N,
                                 (double *)(shared + thread / 32 * BYTES), alpha, beta, sum,
                                 triangle);

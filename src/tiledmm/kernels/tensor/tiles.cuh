@@ -51,9 +51,8 @@
    next 4 k, or the next 8 lines, differ in some bits of the address, which are xored: along k 32 or
    64, and 1024; along the lines 512 or 1024, and 64.
 
-   A block has one tile; with 64 x 64, K up to 256, many tiles and rows of C aligned to 16 bytes one
-   after the other. It then begins the copies of the next one before it stores this one, so that
-   memory is never idle:
+   A block has one tile; with 64 x 64, K up to 256 and many tiles one after the other. It then begins
+   the copies of the next one before it stores this one, so that memory is never idle:
        copies         tile 0    tile 1              tile 2
        multiply                 tile 0    tile 1              tile 2
        store                       |  tile 0           |  tile 1
