@@ -17018,65 +17018,90 @@ TMM__DEVICE int tmm__thin_shift(const float *at)
     return (int)((size_t)at / sizeof *at % 4);
 }
 
-/* Copies 32 elements of a step to their places in a stage, and goes on. Along k each thread that
-   multiplies has four chunks of 16 bytes there, 256 chunks apart, two to 16 k: its two lines. Else a
-   stage is [k][line], chunk c of four lines at place c ^ k / 4 % 4 * 2: half a warp reads 8 bytes of
-   four k each, from all 32 banks. Off 16 bytes a row begins with what lies before its first line in the
-   same 16 bytes, see thin_shift; so up to 12 bytes before the operand are read, but not used. */
+/* Bytes of a chunk of which `here` elements or more exist. `whole`: all or none, which is known when the
+   program is compiled: then a copy and its address are 3 instructions, of other sizes 18. */
+TMM__DEVICE int tmm__thin_bytes(int here, const bool whole)
+{
+    return whole ? (here > 0 ? 16 : 0) : 4 * min(max(here, 0), 4);
+}
+
+/* Lines along k: each thread that multiplies has four chunks of 16 bytes in a stage, 256 chunks apart, two
+   to 16 k: its two lines. */
+TMM__DEVICE void tmm__thin_copy_lines(const tmm__thin_job *job, const float *at, float *to,
+                                      int exist, int left, unsigned long long policy,
+                                      const bool whole)
+{
+#pragma unroll
+    for (int i = 0; i < 8; i++) {
+        const int line = i / 4 * 64 + i % 2, k = i / 2 % 2 * 16;
+        const int here = line < exist ? (whole ? 4 : left - k) : 0;
+        tmm__copy_once(to + i / 4 * 512 + i % 4 * 1024, at + line * job->large.line_stride + k, 16,
+                       tmm__thin_bytes(here, whole), policy, true);
+    }
+}
+
+/* Else a stage is [k][line], chunk c of four lines at place c ^ k / 4 % 4 * 2: half a warp reads 8 bytes of
+   four k each, from all 32 banks. `shifted`, off 16 bytes, a row begins with what lies before its first
+   line in the same 16 bytes, see thin_shift; so up to 12 bytes before the operand are read, but not used.
+   A warp has 8 rows. */
+TMM__DEVICE void tmm__thin_copy_rows(const tmm__thin_job *job, const float *at, float *to,
+                                     int exist, int left, unsigned long long policy,
+                                     const bool shifted, const bool whole)
+{
+    const int lane = threadIdx.x % 32, place = lane ^ threadIdx.x / 32 % 2 * 4;
+#pragma unroll
+    for (int j = 0; j < 8; j++) {
+        const float *from = at + j * job->large.k_stride;
+        const int shift = shifted ? tmm__thin_shift(from) : 0;
+        const int here = whole || j < left ? exist + shift : 0;
+        float *row = to + j * (shifted ? (int)TMM__THIN_ROW : (int)TMM__THIN_LINES);
+        tmm__copy_once(row + (shifted ? lane : place ^ j / 4 * 2) * 4, from - shift, 16,
+                       tmm__thin_bytes(here, whole), policy, false);
+    }
+    if (!shifted || lane >= 8) return; /* the last lines of row `lane` */
+    at += TMM__THIN_LINES - lane * 4 + lane * job->large.k_stride;
+    const int shift = tmm__thin_shift(at);
+    exist += lane * 4 - (int)TMM__THIN_LINES;
+    const int here = lane < left ? min(exist + shift, shift) : 0;
+    tmm__copy_once(to + lane * TMM__THIN_ROW + TMM__THIN_LINES, at - shift, 16,
+                   tmm__thin_bytes(here, whole), policy, false);
+}
+
+/* Copies 32 elements of a step to their places in a stage, and goes on. But in the last step chunks are
+   read whole where they begin: what lies behind the last line is padding or the next row. */
 TMM__DEVICE void tmm__thin_copy(const tmm__thin_job *job, tmm__thin_walk *walk, float *stage,
                                 int thread, unsigned long long policy)
 {
-    const float *none = job->large.X, *at = walk->at;
-    const long long line_stride = job->large.line_stride, k_stride = job->large.k_stride;
-    const int left = (int)job->c.K - walk->step * 32 - walk->k, warp = thread / 32,
-              lane = thread % 32;
-    int exist = (int)job->large.lines - walk->tile * TMM__THIN_LINES - walk->line;
-    float *to = stage + thread * 4;
-    if (job->width == 16 && job->along_k) {
-#pragma unroll 1
-        for (int two = 0; two < 2; two++) {
-#pragma unroll
-            for (int i = 0; i < 4; i++) {
-                int here = min(max(left - i / 2 * 16, 0), 4) * (i % 2 < exist ? 4 : 0);
-                const float *from = at + i % 2 * line_stride + i / 2 * 16;
-                tmm__copy_once(to + i * 1024, here > 0 ? from : none, 16, here, policy, true);
-            }
-            at += 64 * line_stride, exist -= 64, to += 512;
-        }
-    } else if (job->width == 16) {
-        to = stage + warp * 1024;
-#pragma unroll
-        for (int j = 0; j < 8; j++, at += k_stride) {
-            int here = j < left ? 4 * min(max(exist, 0), 4) : 0;
-            tmm__copy_once(to + j * 128 + (lane ^ warp % 2 * 4 ^ j / 4 * 2) * 4,
-                           here > 0 ? at : none, 16, here, policy, false);
-        }
+    const float *at = walk->at;
+    const int left = (int)job->c.K - walk->step * 32 - walk->k, warp = thread / 32;
+    const int exist = (int)job->large.lines - walk->tile * TMM__THIN_LINES - walk->line;
+    const bool vectors = job->width == 16;
+    const int more = job->along_k || (vectors && job->large.lines % 4 == 0) ? 32 : 33;
+    const bool whole = walk->step * 32 + more <= (int)job->c.K;
+    if (vectors && job->along_k) {
+        if (whole)
+            tmm__thin_copy_lines(job, at, stage + thread * 4, exist, left, policy, true);
+        else
+            tmm__thin_copy_lines(job, at, stage + thread * 4, exist, left, policy, false);
+    } else if (vectors) {
+        if (whole)
+            tmm__thin_copy_rows(job, at, stage + warp * 1024, exist, left, policy, false, true);
+        else
+            tmm__thin_copy_rows(job, at, stage + warp * 1024, exist, left, policy, false, false);
     } else if (job->along_k) {
-        to = stage + lane / 16 * 2048 + warp * 256 + lane % 16;
+        float *to = stage + thread % 32 / 16 * 2048 + warp * 256 + thread % 16;
 #pragma unroll 8
-        for (int j = 0; j < 32; j++, at += line_stride) {
-            bool here = (left > 0) & (j < exist);
-            tmm__copy_once(to + j % 2 * 1024 + j / 16 * 128 + j % 16 / 2 * 16, here ? at : none, 4,
-                           here ? 4 : 0, policy, true);
-        }
+        for (int j = 0; j < 32; j++, at += job->large.line_stride)
+            tmm__copy_once(to + j % 2 * 1024 + j / 16 * 128 + j % 16 / 2 * 16, at, 4,
+                           (left > 0) & (j < exist) ? 4 : 0, policy, true);
     } else {
-        const int all = exist + lane * 4; /* lines from the first of the tile on */
-        to = stage + warp * (8 * TMM__THIN_ROW);
-#pragma unroll
-        for (int j = 0; j < 8; j++, at += k_stride) {
-            int shift = tmm__thin_shift(at), here = j < left ? min(max(exist + shift, 0), 4) : 0;
-            tmm__copy_once(to + j * TMM__THIN_ROW + lane * 4, here > 0 ? at - shift : none, 16,
-                           here * 4, policy, false);
-        }
-        if (lane < 8) { /* the last lines of row `lane` */
-            at = walk->at + TMM__THIN_LINES - lane * 4 + lane * k_stride;
-            int shift = tmm__thin_shift(at);
-            int here = lane < left ? min(max(all - TMM__THIN_LINES + shift, 0), shift) : 0;
-            tmm__copy_once(to + lane * TMM__THIN_ROW + TMM__THIN_LINES,
-                           here > 0 ? at - shift : none, 16, here * 4, policy, false);
-        }
+        float *to = stage + warp * (8 * TMM__THIN_ROW);
+        if (whole)
+            tmm__thin_copy_rows(job, at, to, exist, left, policy, true, true);
+        else
+            tmm__thin_copy_rows(job, at, to, exist, left, policy, true, false);
     }
-    walk->at += 32 * k_stride;
+    walk->at += 32 * job->large.k_stride;
     if (++walk->step < job->steps) return;
     walk->step = 0;
     if (++walk->block == job->blocks) walk->block = 0, walk->tile++;
@@ -17546,7 +17571,9 @@ TMM_KERNEL void __launch_bounds__(384, 1) tmm__gemm_float_thin(const tmm__thin_j
         if (!ready) tmm__thin_terms(&job, &side, terms[0]);
 #pragma unroll 1
         for (int i = 2; i <= left; i += 2) {
-            tmm__thin_step(&job, &side, sum, terms[0], terms[1], true, false, COLS, STAGES);
+            /* Always true, but a branch: without one ptxas moves all terms behind the wait for wgmma. */
+            const bool more = COLS < 96 || i <= count;
+            tmm__thin_step(&job, &side, sum, terms[0], terms[1], more, false, COLS, STAGES);
             tmm__thin_step(&job, &side, sum, terms[1], terms[0], i < count, i == left, COLS,
                            STAGES);
         }

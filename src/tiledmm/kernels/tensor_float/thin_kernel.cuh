@@ -256,7 +256,9 @@ TMM_KERNEL void __launch_bounds__(384, 1) tmm__gemm_float_thin(const tmm__thin_j
         if (!ready) tmm__thin_terms(&job, &side, terms[0]);
 #pragma unroll 1
         for (int i = 2; i <= left; i += 2) {
-            tmm__thin_step(&job, &side, sum, terms[0], terms[1], true, false, COLS, STAGES);
+            /* Always true, but a branch: without one ptxas moves all terms behind the wait for wgmma. */
+            const bool more = COLS < 96 || i <= count;
+            tmm__thin_step(&job, &side, sum, terms[0], terms[1], more, false, COLS, STAGES);
             tmm__thin_step(&job, &side, sum, terms[1], terms[0], i < count, i == left, COLS,
                            STAGES);
         }
