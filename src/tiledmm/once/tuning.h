@@ -514,16 +514,16 @@ static const tmm__costs tmm__measured = {
     {
         /* thin */
         {32, 64, 96, 128},        /* cols */
-        {1310, 1460, 1710, 1990}, /* step */
-        {1.21, 1.15, 1.08},       /* apart */
-        5150,                     /* once */
+        {1010, 1240, 1490, 1770}, /* step */
+        {1.26, 1.01, 1.14},       /* apart */
+        5990,                     /* once */
         3000,                     /* again: estimated */
-        0.882,                    /* read */
-        0.268,                    /* split */
+        0.93,                     /* read */
+        0.303,                    /* split */
         2.43,                     /* beyond */
-        0.934,                    /* add */
-        1.73,                     /* add_more */
-        0.177,                    /* power */
+        1.21,                     /* add */
+        1.56,                     /* add_more */
+        0.229,                    /* power */
     },
     {
         /* half */
