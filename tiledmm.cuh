@@ -2205,8 +2205,8 @@ typedef struct tmm__costs { /* in clocks, if nothing else is said */
     } fp16;
     /* KERNEL THIN FLOAT. */
     struct {
-        int cols[TMM__TUNED_THIN];    /* lines of the thin operand in a tile */
-        double step[TMM__TUNED_THIN]; /* 32 k of a tile */
+        int cols[TMM__TUNED_THIN];       /* lines of the thin operand in a tile */
+        double step[2][TMM__TUNED_THIN]; /* 32 k of a tile, by wgmma and by mma.sync */
         double apart[3]; /* times that copies of 4 bytes take, rows off lines, and off 16 bytes */
         double once;     /* nanoseconds of all launches */
         double again;    /* a block of a batch that begins when another one ends */
@@ -2508,17 +2508,17 @@ static const tmm__costs tmm__measured = {
     },
     {
         /* thin */
-        {32, 64, 96, 128},        /* cols */
-        {1010, 1240, 1490, 1770}, /* step */
-        {1.26, 1.01, 1.14},       /* apart */
-        5990,                     /* once */
-        3000,                     /* again: estimated */
-        0.93,                     /* read */
-        0.303,                    /* split */
-        2.43,                     /* beyond */
-        1.21,                     /* add */
-        1.56,                     /* add_more */
-        0.229,                    /* power */
+        {32, 64, 96, 128},                                    /* cols */
+        {{1010, 1240, 1490, 1770}, {1570, 2370, 3270, 4120}}, /* step */
+        {1.26, 1.01, 1.14},                                   /* apart */
+        5990,                                                 /* once */
+        3000,                                                 /* again: estimated */
+        0.93,                                                 /* read */
+        0.303,                                                /* split */
+        2.43,                                                 /* beyond */
+        1.21,                                                 /* add */
+        1.56,                                                 /* add_more */
+        0.229,                                                /* power */
     },
     {
         /* half */
@@ -3740,6 +3740,7 @@ static inline tmm_status tmm__blame_operand(const tmm__operands *o, tmm_status s
 #define tmm__xtensor_within     TMM_FN(gemm__tensor_within)
 
 #define tmm__xthin           TMM_FN(gemm__thin)
+#define tmm__xthin_bytes     TMM_FN(gemm__thin_bytes)
 #define tmm__xthin_fits      TMM_FN(gemm__thin_fits)
 #define tmm__xthin_job       TMM_FN(gemm__thin_job)
 #define tmm__xthin__instance TMM_FN(gemm__thin__instance)
@@ -3974,7 +3975,7 @@ static inline tmm_status tmm__blame_operand(const tmm__operands *o, tmm_status s
 #endif
 /* Whether KERNEL THIN FLOAT competes: a test on the CPU runner takes it there. */
 #ifndef TMM__FLOAT_THIN
-#define TMM__FLOAT_THIN(by_wgmma) (by_wgmma)
+#define TMM__FLOAT_THIN(by_tensor_cores) (by_tensor_cores)
 #endif
 #ifndef TMM__FLOAT_L2_BYTES
 #define TMM__FLOAT_L2_BYTES tmm__tuned()->fp16.l2_bytes
@@ -16895,7 +16896,7 @@ enum { TMM__THIN_LIST(TMM__ROW) TMM__THIN_INSTANCES };
    `thin`, of 512 lines at most; the other one, `large`, comes through memory once, as it is. Both
    become three BF16 terms of each element, as in recheck_bf16x6, whose products, windows of 32 k and
    error bound these are. Three launches:
-       split      planes of the thin operand's terms, for wgmma
+       split      planes of the thin operand's terms, for wgmma or ldmatrix
        multiply   equal shares of all (tile, 32 k) for all blocks: partial tiles
        sum        adds the partial tiles of each tile in ascending k, and stores C
    Which elements the bound does not hold for is found by lines alone: `bad` is a line with an element
@@ -16912,6 +16913,10 @@ enum { TMM__THIN_LIST(TMM__ROW) TMM__THIN_INSTANCES };
 enum { TMM__THIN_MOST = 512, TMM__THIN_LINES = 128 };
 /* Floats of a row where lines are not aligned to 16 bytes: up to three before the first; bytes of a stage. */
 enum { TMM__THIN_ROW = TMM__THIN_LINES + 4, TMM__THIN_STAGE = 4 * TMM__THIN_ROW * 32 };
+/* By mma.sync: stages, and how many steps copies are ahead of where all threads meet. The most lines of a
+   tile for a compute capability: with more there are registers too few. */
+enum { TMM__THIN_MMA_STAGES = 4, TMM__THIN_AHEAD = TMM__THIN_MMA_STAGES - 1 };
+#define TMM__THIN_MMA_MOST(capability) ((capability) < 100 ? 96 : 64)
 
 typedef struct tmm__thin_job {
     tmm__float_job c; /* the product, for the recheck: operands, C, scales */
@@ -16935,7 +16940,7 @@ typedef struct tmm__thin_job {
     bool turned;        /* whether the thin operand is B */
 } tmm__thin_job;
 
-#if TMM__BODIES && (TMM__WGMMA || !defined(__CUDA_ARCH__))
+#if TMM__BODIES && (TMM__ASYNC || !defined(__CUDA_ARCH__))
 /* The larger magnitude in each half of two pairs of BF16, whatever its sign; NaN if one is. */
 TMM__DEVICE unsigned tmm__bf16_most(unsigned x, unsigned y)
 {
@@ -17176,8 +17181,9 @@ TMM__DEVICE void tmm__thin_split(const float *stage, bool along_k, int shifts,
 }
 
 /* c = the products of a stage: 64 lines of the large operand by a warpgroup, in the order of
-   bf16_multiply. Enqueued by wgmma, whose operand A is in registers (PTX ISA 9.7, "wgmma.mma_async");
-   elsewhere computed by each warp. */
+   bf16_multiply. Enqueued by wgmma, whose operand A is in registers (PTX ISA 9.7, "wgmma.mma_async").
+   By mma.sync each warp adds those of its 16 lines to sum, 16 columns after the other: fragments of A and
+   C are the same, those of B are rows of 16 bytes, as ldmatrix reads them. */
 #if TMM__WGMMA
 #define TMM__THIN_ASM(n, names, a, b, c, d, from, add)                                          \
     "{\n.reg .pred p;\nsetp.ne.b32 p, %" add ", 0;\n"                                           \
@@ -17205,10 +17211,10 @@ TMM__DEVICE void tmm__wgmma_thin(float *c, const unsigned *a, unsigned long long
 }
 #endif
 
+#if TMM__WGMMA
 TMM__DEVICE void tmm__thin_products(float *c, const unsigned (*terms)[3][4],
                                     const unsigned char *planes, const int cols)
 {
-#if TMM__WGMMA
     /* The distance of the halves of 16 k, and of groups of eight lines. */
     const unsigned long long from =
         ((unsigned)__cvta_generic_to_shared(planes) & 0x3ffffu) >> 4 | 8ull << 16 | 16ull << 32;
@@ -17222,32 +17228,35 @@ TMM__DEVICE void tmm__thin_products(float *c, const unsigned (*terms)[3][4],
         tmm__wgmma_thin(c, terms[i % 2][a], from + (i % 2 * 3 + b) * (cols * 2), cols, i > 0);
     }
     TMM__WGMMA_COMMIT();
-#else
-    const int lane = threadIdx.x % 32;
-    float x[2][3][2][16]; /* [k16][term][line g, g + 8][slot], of four lanes */
-    for (int i = 0; i < 2 * 3 * 4 * 4; i++) {
-        int word = i / 4 % 4, from = i % 4, t = i / 16;
-        unsigned two = __shfl_sync(0xffffffffu, terms[t / 3][t % 3][word], lane / 4 * 4 + from);
-        float *to = &x[t / 3][t % 3][word % 2][word / 2 * 8 + from * 2];
-        to[0] = tmm__bits_float(two << 16), to[1] = tmm__bits_float(two & 0xffff0000u);
-    }
-    for (int n = 0; n < cols / 2; n++) c[n] = 0;
-    for (int i = 0; i < 12; i++) {
-        int a = TMM__BF16_TERMS_A >> i / 2 * 4 & 3, b = TMM__BF16_TERMS_B >> i / 2 * 4 & 3;
-        for (int n = 0; n < cols / 4; n++) { /* columns */
-            int col = n / 2 * 8 + lane % 4 * 2 + n % 2;
-            const unsigned char *y =
-                planes + (i % 2 * 3 + b) * (cols * 32) + col / 8 * 256 + col % 8 * 16;
-            for (int slot = 0; slot < 16; slot++) {
-                unsigned bits = *(const unsigned short *)(y + slot / 8 * 128 + slot % 8 * 2);
-                float z = tmm__bits_float(bits << 16);
-                for (int h = 0; h < 2; h++)
-                    c[n / 2 * 4 + 2 * h + n % 2] += x[i % 2][a][h][slot] * z;
-            }
-        }
-    }
-#endif
 }
+#else
+TMM__DEVICE void tmm__thin_products(float *sum, const unsigned (*terms)[3][4],
+                                    const unsigned char *planes, const int cols)
+{
+    planes += threadIdx.x % 32 * 16;
+#pragma unroll
+    for (int j = 0; j < cols / 16; j++) {
+        float c[8];
+        unsigned b[3][2][4];
+#pragma unroll
+        for (int i = 0; i < 8; i++) c[i] = 0;
+#pragma unroll
+        for (int i = 0; i < 6; i++)
+            tmm__load_matrices(b[i / 2][i % 2],
+                               planes + (i % 2 * 3 + i / 2) * (cols * 32) + j * 512);
+#pragma unroll
+        for (int i = 0; i < 12; i++) {
+            const unsigned *from_a = terms[i % 2][TMM__BF16_TERMS_A >> i / 2 * 4 & 3];
+            const unsigned *from_b = b[TMM__BF16_TERMS_B >> i / 2 * 4 & 3][i % 2];
+            tmm__mma_16(c, from_a, from_b, true);
+            tmm__mma_16(c + 4, from_a, from_b + 2, true);
+        }
+#pragma unroll
+        for (int i = 0; i < 8; i++) sum[8 * j + i] += c[i];
+        TMM__KEEP_ORDER(); /* or fragments of many columns would be in registers at once */
+    }
+}
+#endif
 
 /* Waits until what is copied for a stage is there. Where no barriers count copies, all threads of a
    block meet instead, once a stage. */
@@ -17255,6 +17264,12 @@ TMM__DEVICE void tmm__thin_products(float *c, const unsigned (*terms)[3][4],
 TMM__DEVICE void tmm__thin_wait(unsigned barrier, unsigned parity)
 {
     tmm__barrier_wait(barrier, parity);
+}
+#elif defined(__CUDA_ARCH__)
+TMM__DEVICE void tmm__thin_wait(unsigned barrier, unsigned parity)
+{
+    (void)barrier, (void)parity;
+    asm volatile("bar.sync 1, 384;" ::: "memory");
 }
 #else
 static inline __device__ __noinline__ void tmm__thin_wait(unsigned barrier, unsigned parity)
@@ -17289,8 +17304,12 @@ TMM__DEVICE void tmm__thin_step(const tmm__thin_job *job, tmm__thin_side *side, 
                                 const unsigned (*terms)[3][4], unsigned (*next)[3][4], bool more,
                                 bool ends, const int cols, const int stages)
 {
-    float c[64];
     const int stage = side->stage;
+#if TMM__WGMMA
+    float c[64];
+#else
+    float *c = sum;
+#endif
     tmm__thin_products(c, terms, side->planes + stage * (cols * 192), cols);
     if (++side->stage == stages) side->stage = 0, side->parity ^= 1;
     if (ends) {
@@ -17308,9 +17327,9 @@ TMM__DEVICE void tmm__thin_step(const tmm__thin_job *job, tmm__thin_side *side, 
     tmm__wgmma_wait(c, cols / 2, 0);
     /* Each thread for itself: an arrival orders no other thread's reads. */
     tmm__barrier_arrive(side->fulls + 8 * (stages + stage));
-#endif
 #pragma unroll
     for (int i = 0; i < cols / 2; i++) sum[i] += c[i];
+#endif
 }
 #endif
 #endif
@@ -17320,7 +17339,7 @@ TMM__DEVICE void tmm__thin_step(const tmm__thin_job *job, tmm__thin_side *side, 
    one. A thread has 16 k of a line; eight neighbours have eight lines. Products are along y. */
 TMM_KERNEL void __launch_bounds__(256) tmm__xgemm_thin_split(const tmm__thin_job job)
 {
-#if TMM__BODIES && (TMM__WGMMA || !defined(__CUDA_ARCH__))
+#if TMM__BODIES && (TMM__ASYNC || !defined(__CUDA_ARCH__))
     const tmm__lines from = job.thin;
     const int halves = 2 * job.steps, cols = job.cols, K = (int)job.c.K;
     const long long self = blockIdx.x * 256ll + threadIdx.x;
@@ -17372,7 +17391,7 @@ TMM_KERNEL void __launch_bounds__(256) tmm__xgemm_thin_split(const tmm__thin_job
    Then 8 warps share the partial tiles of each element. Latency bounds it: partial tiles are in L2. */
 TMM_KERNEL void __launch_bounds__(256) tmm__xgemm_thin_sum(const tmm__thin_job job)
 {
-#if TMM__BODIES && (TMM__WGMMA || !defined(__CUDA_ARCH__))
+#if TMM__BODIES && (TMM__ASYNC || !defined(__CUDA_ARCH__))
     __shared__ __align__(16) unsigned char memory[TMM__RECHECK_BYTES];
     enum { PITCH = TMM__THIN_LINES + 4 };
     float *sums = (float *)memory;
@@ -17463,6 +17482,8 @@ static_assert(tmm__this_thin_bytes <= 227 * 1024,
    Block b has units b T / G to (b + 1) T / G of the T, for G blocks of a product; products are along
    y. Its partial tile of tile t has place t + b, for each next partial tile has another tile, or
    another block, or both. No block waits for another one.
+   By mma.sync, from sm_80 on, nothing overlaps within a warp: all threads meet once a step, four stages go
+   round, and copies are three steps ahead. A step of 64 columns takes an H200 2370 clocks so.
 
    A step, 128 x cols x 32 six times, takes tensor cores 12 clocks a column, 768 for 64. It brings
    16 KB from memory, of which a multiprocessor gets 24 KB in a microsecond on an H100, 34 on an H200:
@@ -17470,12 +17491,15 @@ static_assert(tmm__this_thin_bytes <= 227 * 1024,
    copies 110. Memory bounds it up to 32 columns, then tensor cores, whose power sets the clock. */
 TMM_KERNEL void __launch_bounds__(384, 1) tmm__gemm_float_thin(const tmm__thin_job job)
 {
-#if TMM__BODIES && (TMM__WGMMA || !defined(__CUDA_ARCH__))
-    enum { COLS = tmm__thin_cols, STAGES = (TMM__THIN_LIST(TMM__VALUE_2) 0), STAGE = 192 * COLS };
+#if TMM__BODIES &&                            \
+    (TMM__WGMMA || !defined(__CUDA_ARCH__) || \
+     (TMM__ASYNC && (TMM__THIN_LIST(TMM__VALUE_1) 0) <= TMM__THIN_MMA_MOST(__CUDA_ARCH__ / 10)))
+    enum { COLS = tmm__thin_cols, STAGE = 192 * COLS };
+    enum { STAGES = TMM__WGMMA ? (TMM__THIN_LIST(TMM__VALUE_2) 0) : TMM__THIN_MMA_STAGES };
     extern __shared__ __align__(16) unsigned char tmm__memory[];
     /* Barriers come last: copies to addresses off 32 bytes read sectors twice. */
     unsigned char *planes = tmm__memory + STAGES * (int)TMM__THIN_STAGE;
-    unsigned long long *full = (unsigned long long *)(planes + STAGES * STAGE);
+    unsigned long long *full = (unsigned long long *)(planes + (int)STAGES * STAGE);
     const int thread = threadIdx.x, lane = thread % 32, steps = job.steps;
     /* By 32 bits, as in tmm__xrecheck_find: the operand would have 16 KB for each unit. */
     const unsigned each = (unsigned)job.units / job.shares, rest = (unsigned)job.units % job.shares;
@@ -17514,10 +17538,17 @@ TMM_KERNEL void __launch_bounds__(384, 1) tmm__gemm_float_thin(const tmm__thin_j
         for (int i = 0; i < count; i++) {
 #if TMM__WGMMA
             if (i >= STAGES) tmm__barrier_wait(empties + 8 * stage, parity ^ 1);
+#else
+            /* Who meets for a stage has read the one before it, whose place is the next one's. */
+            if (i >= TMM__THIN_AHEAD) {
+                TMM__COPY_WAIT(TMM__THIN_AHEAD - 1);
+                tmm__thin_wait(fulls, 0);
+            }
 #endif
             tmm__thin_copy(&job, &walk, stages + stage * (TMM__THIN_STAGE / 4), self, policy);
-            if (i == 0 && self < 32) { /* what else there is to read comes from the launch before */
-                tmm__wait_for_previous();
+            /* What else there is to read comes from the launch before. */
+            if (i == 0 && (self < 32 || !TMM__WGMMA)) tmm__wait_for_previous();
+            if (i == 0 && self < 32) {
                 const long long line = blockIdx.y * job.next_thin;
                 const bool own = blockIdx.x == 0 && (blockIdx.y == 0 || line > 0);
                 for (int j = lane; own && j < job.thin.lines; j += 32) {
@@ -17535,14 +17566,18 @@ TMM_KERNEL void __launch_bounds__(384, 1) tmm__gemm_float_thin(const tmm__thin_j
             }
             if (stage == STAGES - 1) parity ^= 1;
 #else
-            for (int j = self; j < STAGE / 16; j += 128)
-                ((uint4 *)(planes + stage * STAGE))[j] = ((const uint4 *)from)[j];
-            tmm__thin_wait(fulls, 0);
+            for (int j = self * 16; j < STAGE; j += 128 * 16)
+                tmm__copy_zfill(planes + stage * STAGE + j, from + j, 16, 16);
+            tmm__copy_commit();
 #endif
             if (++stage == STAGES) stage = 0;
             from += STAGE;
             if (walk.step == 0 && walk.block == 0) from = first;
         }
+#if !TMM__WGMMA
+        TMM__COPY_WAIT(0);
+        for (int i = max(count - TMM__THIN_AHEAD, 0); i < count; i++) tmm__thin_wait(fulls, 0);
+#endif
         return;
     }
 #if TMM__WGMMA
@@ -17570,6 +17605,7 @@ TMM_KERNEL void __launch_bounds__(384, 1) tmm__gemm_float_thin(const tmm__thin_j
 #pragma unroll 1
     while (left > 0) {
         if (!ready) tmm__thin_terms(&job, &side, terms[0]);
+#if TMM__WGMMA
 #pragma unroll 1
         for (int i = 2; i <= left; i += 2) {
             /* Always true, but a branch: without one ptxas moves all terms behind the wait for wgmma. */
@@ -17580,6 +17616,13 @@ TMM_KERNEL void __launch_bounds__(384, 1) tmm__gemm_float_thin(const tmm__thin_j
         }
         ready = left % 2 == 0;
         if (!ready) tmm__thin_step(&job, &side, sum, terms[0], terms[1], false, true, COLS, STAGES);
+#else /* when products are complete, their terms are free */
+        ready = true;
+#pragma unroll 1
+        for (int i = 1; i <= left; i++)
+            tmm__thin_step(&job, &side, sum, terms[0], terms[0], i < count, i == left, COLS,
+                           STAGES);
+#endif
 #pragma unroll
         for (int j = 0; j < COLS / 4; j++) {
             int n = j / 2 * 4 + j % 2;
@@ -22126,6 +22169,16 @@ static inline double tmm__xthin_tiles(const tmm__xproduct *p, int cols)
     return ceil(large / (int)TMM__THIN_LINES) * ceil(thin / cols);
 }
 
+/* Bytes of shared memory that an instance takes. INT_MAX: not by this instruction. */
+static inline int tmm__xthin_bytes(int n, int instruction)
+{
+    const tmm__xthin__instance *i = tmm__xthin_instance(n);
+    if (instruction == TMM__BY_WGMMA) return i->bytes;
+    const int most = TMM__THIN_MMA_MOST(tmm__current_device()->capability);
+    if (instruction == TMM__BY_MMA_SYNC && i->cols > most) return INT_MAX;
+    return TMM__THIN_MMA_STAGES * (TMM__THIN_STAGE + 192 * i->cols);
+}
+
 /* Can KERNEL THIN FLOAT do this? Products whose bits may depend on M, N, the device and how many they are,
    and for which there may be copies of operands. */
 static inline int tmm__xthin_fits(const tmm__xproduct *p, int instruction)
@@ -22133,7 +22186,7 @@ static inline int tmm__xthin_fits(const tmm__xproduct *p, int instruction)
     const long long thin = tmm__min(p->M, p->N);
     const double steps = ceil(p->K / 32.0), tiles = tmm__xthin_tiles(p, 32) * p->batch;
     const int one = TMM__CUT_K | TMM__PACK;
-    return TMM__FLOAT_THIN(instruction == TMM__BY_WGMMA) &&
+    return TMM__FLOAT_THIN(instruction != TMM__BY_MULTIPLY_ADD) &&
            ((p->allowed & one) == one || (p->allowed & TMM__ALL_OF_BATCH)) &&
            thin >= TMM__THIN_LEAST && thin <= TMM__THIN_MOST &&
            tiles * (int)TMM__THIN_LINES <= INT_MAX && steps * 2 * (int)TMM__THIN_MOST <= INT_MAX;
@@ -22167,6 +22220,7 @@ static inline double tmm__xthin_time(const tmm__xproduct *p, int n, double share
     const double own = (double)tmm__xthin_products(p);
     const int cols = tmm__xthin_instance(n)->cols, turned = p->N < p->M;
     const long long k = turned ? p->csA : p->rsB; /* from one to the next */
+    const int by = TMM__FLOAT_INSTRUCTION(tmm__xfloat_instruction()) != TMM__BY_WGMMA;
     int i = TMM__TUNED_THIN - 1;
     while (i > 0 && t->thin.cols[i] != cols) i--;
     const double tiles = tmm__xthin_tiles(p, cols), part = (double)cols * (int)TMM__THIN_LINES;
@@ -22177,7 +22231,7 @@ static inline double tmm__xthin_time(const tmm__xproduct *p, int n, double share
     const double memory = planes + 4 * batch * (tiles + shares) * part; /* and partial tiles */
     if (p->batch > 1 && memory > 1 << 30) return HUGE_VAL;
     const double rounds = ceil(shares * batch / TMM__BUSY(device->processors));
-    const double each = ceil(tiles * steps / shares) * t->thin.step[i];
+    const double each = ceil(tiles * steps / shares) * t->thin.step[by][i];
     const double multiply = tmm__in_nanoseconds(rounds * each);
     const double beyond = fmax(planes - device->gpu.l2_bytes, 0) / (t->thin.read * rate);
     const double read = 4 * batch * large * p->K / (t->thin.read * rate) + beyond;
@@ -22198,6 +22252,7 @@ static inline double tmm__xthin_time(const tmm__xproduct *p, int n, double share
 static inline void tmm__xthin_plan(const tmm__xproduct *p, tmm__plan *plan)
 {
     const double processors = TMM__BUSY(tmm__current_device()->processors);
+    const int instruction = TMM__FLOAT_INSTRUCTION(tmm__xfloat_instruction());
     for (int i = 0; i < TMM__THIN_INSTANCES * (int)TMM__THIN_ROUNDS; i++) {
         const int n = i / TMM__THIN_ROUNDS, rounds = i % TMM__THIN_ROUNDS + 1;
         const int cols = tmm__xthin_instance(n)->cols, alike = p->batch == 1 && rounds == 2;
@@ -22206,6 +22261,7 @@ static inline void tmm__xthin_plan(const tmm__xproduct *p, tmm__plan *plan)
         double shares = fmax(fmin(floor(units / (cols < 64 ? 4 : 8)), most), 1);
         if (alike) shares = tiles * floor(shares / tiles);
         if (shares < 1 || (p->batch == 1 && rounds > 2)) continue;
+        if (tmm__xthin_bytes(n, instruction) > tmm__current_device()->shared) continue;
         double time = tmm__xthin_time(p, n, shares);
         time = TMM__FLOAT_GUESS(TMM__THIN_FIRST + n, time);
         time = TMM__PLAN_GUESS(TMM__THIN_FIRST + n, TMM__PLAN_EVEN, rounds, time);
@@ -22216,7 +22272,7 @@ static inline void tmm__xthin_plan(const tmm__xproduct *p, tmm__plan *plan)
         plan->turned = p->N < p->M;
         plan->tile_m = plan->turned ? (int)TMM__THIN_LINES : cols;
         plan->tile_n = plan->turned ? cols : (int)TMM__THIN_LINES;
-        plan->threads = 384, plan->bytes = tmm__xthin_instance(n)->bytes;
+        plan->threads = 384, plan->bytes = tmm__xthin_bytes(n, instruction);
     }
 }
 

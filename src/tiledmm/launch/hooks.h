@@ -41,7 +41,7 @@
 #endif
 /* Whether KERNEL THIN FLOAT competes: a test on the CPU runner takes it there. */
 #ifndef TMM__FLOAT_THIN
-#define TMM__FLOAT_THIN(by_wgmma) (by_wgmma)
+#define TMM__FLOAT_THIN(by_tensor_cores) (by_tensor_cores)
 #endif
 #ifndef TMM__FLOAT_L2_BYTES
 #define TMM__FLOAT_L2_BYTES tmm__tuned()->fp16.l2_bytes

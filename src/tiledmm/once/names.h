@@ -376,6 +376,7 @@
 #define tmm__xtensor_within     TMM_FN(gemm__tensor_within)
 
 #define tmm__xthin           TMM_FN(gemm__thin)
+#define tmm__xthin_bytes     TMM_FN(gemm__thin_bytes)
 #define tmm__xthin_fits      TMM_FN(gemm__thin_fits)
 #define tmm__xthin_job       TMM_FN(gemm__thin_job)
 #define tmm__xthin__instance TMM_FN(gemm__thin__instance)

@@ -210,8 +210,8 @@ typedef struct tmm__costs { /* in clocks, if nothing else is said */
     } fp16;
     /* KERNEL THIN FLOAT. */
     struct {
-        int cols[TMM__TUNED_THIN];    /* lines of the thin operand in a tile */
-        double step[TMM__TUNED_THIN]; /* 32 k of a tile */
+        int cols[TMM__TUNED_THIN];       /* lines of the thin operand in a tile */
+        double step[2][TMM__TUNED_THIN]; /* 32 k of a tile, by wgmma and by mma.sync */
         double apart[3]; /* times that copies of 4 bytes take, rows off lines, and off 16 bytes */
         double once;     /* nanoseconds of all launches */
         double again;    /* a block of a batch that begins when another one ends */
@@ -513,17 +513,17 @@ static const tmm__costs tmm__measured = {
     },
     {
         /* thin */
-        {32, 64, 96, 128},        /* cols */
-        {1010, 1240, 1490, 1770}, /* step */
-        {1.26, 1.01, 1.14},       /* apart */
-        5990,                     /* once */
-        3000,                     /* again: estimated */
-        0.93,                     /* read */
-        0.303,                    /* split */
-        2.43,                     /* beyond */
-        1.21,                     /* add */
-        1.56,                     /* add_more */
-        0.229,                    /* power */
+        {32, 64, 96, 128},                                    /* cols */
+        {{1010, 1240, 1490, 1770}, {1570, 2370, 3270, 4120}}, /* step */
+        {1.26, 1.01, 1.14},                                   /* apart */
+        5990,                                                 /* once */
+        3000,                                                 /* again: estimated */
+        0.93,                                                 /* read */
+        0.303,                                                /* split */
+        2.43,                                                 /* beyond */
+        1.21,                                                 /* add */
+        1.56,                                                 /* add_more */
+        0.229,                                                /* power */
     },
     {
         /* half */

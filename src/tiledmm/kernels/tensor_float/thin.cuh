@@ -20,7 +20,7 @@ enum { TMM__THIN_LIST(TMM__ROW) TMM__THIN_INSTANCES };
    `thin`, of 512 lines at most; the other one, `large`, comes through memory once, as it is. Both
    become three BF16 terms of each element, as in recheck_bf16x6, whose products, windows of 32 k and
    error bound these are. Three launches:
-       split      planes of the thin operand's terms, for wgmma
+       split      planes of the thin operand's terms, for wgmma or ldmatrix
        multiply   equal shares of all (tile, 32 k) for all blocks: partial tiles
        sum        adds the partial tiles of each tile in ascending k, and stores C
    Which elements the bound does not hold for is found by lines alone: `bad` is a line with an element
@@ -37,6 +37,10 @@ enum { TMM__THIN_LIST(TMM__ROW) TMM__THIN_INSTANCES };
 enum { TMM__THIN_MOST = 512, TMM__THIN_LINES = 128 };
 /* Floats of a row where lines are not aligned to 16 bytes: up to three before the first; bytes of a stage. */
 enum { TMM__THIN_ROW = TMM__THIN_LINES + 4, TMM__THIN_STAGE = 4 * TMM__THIN_ROW * 32 };
+/* By mma.sync: stages, and how many steps copies are ahead of where all threads meet. The most lines of a
+   tile for a compute capability: with more there are registers too few. */
+enum { TMM__THIN_MMA_STAGES = 4, TMM__THIN_AHEAD = TMM__THIN_MMA_STAGES - 1 };
+#define TMM__THIN_MMA_MOST(capability) ((capability) < 100 ? 96 : 64)
 
 typedef struct tmm__thin_job {
     tmm__float_job c; /* the product, for the recheck: operands, C, scales */
@@ -60,7 +64,7 @@ typedef struct tmm__thin_job {
     bool turned;        /* whether the thin operand is B */
 } tmm__thin_job;
 
-#if TMM__BODIES && (TMM__WGMMA || !defined(__CUDA_ARCH__))
+#if TMM__BODIES && (TMM__ASYNC || !defined(__CUDA_ARCH__))
 /* The larger magnitude in each half of two pairs of BF16, whatever its sign; NaN if one is. */
 TMM__DEVICE unsigned tmm__bf16_most(unsigned x, unsigned y)
 {
@@ -301,8 +305,9 @@ TMM__DEVICE void tmm__thin_split(const float *stage, bool along_k, int shifts,
 }
 
 /* c = the products of a stage: 64 lines of the large operand by a warpgroup, in the order of
-   bf16_multiply. Enqueued by wgmma, whose operand A is in registers (PTX ISA 9.7, "wgmma.mma_async");
-   elsewhere computed by each warp. */
+   bf16_multiply. Enqueued by wgmma, whose operand A is in registers (PTX ISA 9.7, "wgmma.mma_async").
+   By mma.sync each warp adds those of its 16 lines to sum, 16 columns after the other: fragments of A and
+   C are the same, those of B are rows of 16 bytes, as ldmatrix reads them. */
 #if TMM__WGMMA
 #define TMM__THIN_ASM(n, names, a, b, c, d, from, add)                                          \
     "{\n.reg .pred p;\nsetp.ne.b32 p, %" add ", 0;\n"                                           \
@@ -330,10 +335,10 @@ TMM__DEVICE void tmm__wgmma_thin(float *c, const unsigned *a, unsigned long long
 }
 #endif
 
+#if TMM__WGMMA
 TMM__DEVICE void tmm__thin_products(float *c, const unsigned (*terms)[3][4],
                                     const unsigned char *planes, const int cols)
 {
-#if TMM__WGMMA
     /* The distance of the halves of 16 k, and of groups of eight lines. */
     const unsigned long long from =
         ((unsigned)__cvta_generic_to_shared(planes) & 0x3ffffu) >> 4 | 8ull << 16 | 16ull << 32;
@@ -347,32 +352,35 @@ TMM__DEVICE void tmm__thin_products(float *c, const unsigned (*terms)[3][4],
         tmm__wgmma_thin(c, terms[i % 2][a], from + (i % 2 * 3 + b) * (cols * 2), cols, i > 0);
     }
     TMM__WGMMA_COMMIT();
-#else
-    const int lane = threadIdx.x % 32;
-    float x[2][3][2][16]; /* [k16][term][line g, g + 8][slot], of four lanes */
-    for (int i = 0; i < 2 * 3 * 4 * 4; i++) {
-        int word = i / 4 % 4, from = i % 4, t = i / 16;
-        unsigned two = __shfl_sync(0xffffffffu, terms[t / 3][t % 3][word], lane / 4 * 4 + from);
-        float *to = &x[t / 3][t % 3][word % 2][word / 2 * 8 + from * 2];
-        to[0] = tmm__bits_float(two << 16), to[1] = tmm__bits_float(two & 0xffff0000u);
-    }
-    for (int n = 0; n < cols / 2; n++) c[n] = 0;
-    for (int i = 0; i < 12; i++) {
-        int a = TMM__BF16_TERMS_A >> i / 2 * 4 & 3, b = TMM__BF16_TERMS_B >> i / 2 * 4 & 3;
-        for (int n = 0; n < cols / 4; n++) { /* columns */
-            int col = n / 2 * 8 + lane % 4 * 2 + n % 2;
-            const unsigned char *y =
-                planes + (i % 2 * 3 + b) * (cols * 32) + col / 8 * 256 + col % 8 * 16;
-            for (int slot = 0; slot < 16; slot++) {
-                unsigned bits = *(const unsigned short *)(y + slot / 8 * 128 + slot % 8 * 2);
-                float z = tmm__bits_float(bits << 16);
-                for (int h = 0; h < 2; h++)
-                    c[n / 2 * 4 + 2 * h + n % 2] += x[i % 2][a][h][slot] * z;
-            }
-        }
-    }
-#endif
 }
+#else
+TMM__DEVICE void tmm__thin_products(float *sum, const unsigned (*terms)[3][4],
+                                    const unsigned char *planes, const int cols)
+{
+    planes += threadIdx.x % 32 * 16;
+#pragma unroll
+    for (int j = 0; j < cols / 16; j++) {
+        float c[8];
+        unsigned b[3][2][4];
+#pragma unroll
+        for (int i = 0; i < 8; i++) c[i] = 0;
+#pragma unroll
+        for (int i = 0; i < 6; i++)
+            tmm__load_matrices(b[i / 2][i % 2],
+                               planes + (i % 2 * 3 + i / 2) * (cols * 32) + j * 512);
+#pragma unroll
+        for (int i = 0; i < 12; i++) {
+            const unsigned *from_a = terms[i % 2][TMM__BF16_TERMS_A >> i / 2 * 4 & 3];
+            const unsigned *from_b = b[TMM__BF16_TERMS_B >> i / 2 * 4 & 3][i % 2];
+            tmm__mma_16(c, from_a, from_b, true);
+            tmm__mma_16(c + 4, from_a, from_b + 2, true);
+        }
+#pragma unroll
+        for (int i = 0; i < 8; i++) sum[8 * j + i] += c[i];
+        TMM__KEEP_ORDER(); /* or fragments of many columns would be in registers at once */
+    }
+}
+#endif
 
 /* Waits until what is copied for a stage is there. Where no barriers count copies, all threads of a
    block meet instead, once a stage. */
@@ -380,6 +388,12 @@ TMM__DEVICE void tmm__thin_products(float *c, const unsigned (*terms)[3][4],
 TMM__DEVICE void tmm__thin_wait(unsigned barrier, unsigned parity)
 {
     tmm__barrier_wait(barrier, parity);
+}
+#elif defined(__CUDA_ARCH__)
+TMM__DEVICE void tmm__thin_wait(unsigned barrier, unsigned parity)
+{
+    (void)barrier, (void)parity;
+    asm volatile("bar.sync 1, 384;" ::: "memory");
 }
 #else
 static inline __device__ __noinline__ void tmm__thin_wait(unsigned barrier, unsigned parity)
@@ -414,8 +428,12 @@ TMM__DEVICE void tmm__thin_step(const tmm__thin_job *job, tmm__thin_side *side, 
                                 const unsigned (*terms)[3][4], unsigned (*next)[3][4], bool more,
                                 bool ends, const int cols, const int stages)
 {
-    float c[64];
     const int stage = side->stage;
+#if TMM__WGMMA
+    float c[64];
+#else
+    float *c = sum;
+#endif
     tmm__thin_products(c, terms, side->planes + stage * (cols * 192), cols);
     if (++side->stage == stages) side->stage = 0, side->parity ^= 1;
     if (ends) {
@@ -433,9 +451,9 @@ TMM__DEVICE void tmm__thin_step(const tmm__thin_job *job, tmm__thin_side *side, 
     tmm__wgmma_wait(c, cols / 2, 0);
     /* Each thread for itself: an arrival orders no other thread's reads. */
     tmm__barrier_arrive(side->fulls + 8 * (stages + stage));
-#endif
 #pragma unroll
     for (int i = 0; i < cols / 2; i++) sum[i] += c[i];
+#endif
 }
 #endif
 #endif

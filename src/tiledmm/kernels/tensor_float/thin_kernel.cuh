@@ -5,7 +5,7 @@
    one. A thread has 16 k of a line; eight neighbours have eight lines. Products are along y. */
 TMM_KERNEL void __launch_bounds__(256) tmm__xgemm_thin_split(const tmm__thin_job job)
 {
-#if TMM__BODIES && (TMM__WGMMA || !defined(__CUDA_ARCH__))
+#if TMM__BODIES && (TMM__ASYNC || !defined(__CUDA_ARCH__))
     const tmm__lines from = job.thin;
     const int halves = 2 * job.steps, cols = job.cols, K = (int)job.c.K;
     const long long self = blockIdx.x * 256ll + threadIdx.x;
@@ -57,7 +57,7 @@ TMM_KERNEL void __launch_bounds__(256) tmm__xgemm_thin_split(const tmm__thin_job
    Then 8 warps share the partial tiles of each element. Latency bounds it: partial tiles are in L2. */
 TMM_KERNEL void __launch_bounds__(256) tmm__xgemm_thin_sum(const tmm__thin_job job)
 {
-#if TMM__BODIES && (TMM__WGMMA || !defined(__CUDA_ARCH__))
+#if TMM__BODIES && (TMM__ASYNC || !defined(__CUDA_ARCH__))
     __shared__ __align__(16) unsigned char memory[TMM__RECHECK_BYTES];
     enum { PITCH = TMM__THIN_LINES + 4 };
     float *sums = (float *)memory;
@@ -148,6 +148,8 @@ static_assert(tmm__this_thin_bytes <= 227 * 1024,
    Block b has units b T / G to (b + 1) T / G of the T, for G blocks of a product; products are along
    y. Its partial tile of tile t has place t + b, for each next partial tile has another tile, or
    another block, or both. No block waits for another one.
+   By mma.sync, from sm_80 on, nothing overlaps within a warp: all threads meet once a step, four stages go
+   round, and copies are three steps ahead. A step of 64 columns takes an H200 2370 clocks so.
 
    A step, 128 x cols x 32 six times, takes tensor cores 12 clocks a column, 768 for 64. It brings
    16 KB from memory, of which a multiprocessor gets 24 KB in a microsecond on an H100, 34 on an H200:
@@ -155,12 +157,15 @@ static_assert(tmm__this_thin_bytes <= 227 * 1024,
    copies 110. Memory bounds it up to 32 columns, then tensor cores, whose power sets the clock. */
 TMM_KERNEL void __launch_bounds__(384, 1) tmm__gemm_float_thin(const tmm__thin_job job)
 {
-#if TMM__BODIES && (TMM__WGMMA || !defined(__CUDA_ARCH__))
-    enum { COLS = tmm__thin_cols, STAGES = (TMM__THIN_LIST(TMM__VALUE_2) 0), STAGE = 192 * COLS };
+#if TMM__BODIES &&                            \
+    (TMM__WGMMA || !defined(__CUDA_ARCH__) || \
+     (TMM__ASYNC && (TMM__THIN_LIST(TMM__VALUE_1) 0) <= TMM__THIN_MMA_MOST(__CUDA_ARCH__ / 10)))
+    enum { COLS = tmm__thin_cols, STAGE = 192 * COLS };
+    enum { STAGES = TMM__WGMMA ? (TMM__THIN_LIST(TMM__VALUE_2) 0) : TMM__THIN_MMA_STAGES };
     extern __shared__ __align__(16) unsigned char tmm__memory[];
     /* Barriers come last: copies to addresses off 32 bytes read sectors twice. */
     unsigned char *planes = tmm__memory + STAGES * (int)TMM__THIN_STAGE;
-    unsigned long long *full = (unsigned long long *)(planes + STAGES * STAGE);
+    unsigned long long *full = (unsigned long long *)(planes + (int)STAGES * STAGE);
     const int thread = threadIdx.x, lane = thread % 32, steps = job.steps;
     /* By 32 bits, as in tmm__xrecheck_find: the operand would have 16 KB for each unit. */
     const unsigned each = (unsigned)job.units / job.shares, rest = (unsigned)job.units % job.shares;
@@ -199,10 +204,17 @@ TMM_KERNEL void __launch_bounds__(384, 1) tmm__gemm_float_thin(const tmm__thin_j
         for (int i = 0; i < count; i++) {
 #if TMM__WGMMA
             if (i >= STAGES) tmm__barrier_wait(empties + 8 * stage, parity ^ 1);
+#else
+            /* Who meets for a stage has read the one before it, whose place is the next one's. */
+            if (i >= TMM__THIN_AHEAD) {
+                TMM__COPY_WAIT(TMM__THIN_AHEAD - 1);
+                tmm__thin_wait(fulls, 0);
+            }
 #endif
             tmm__thin_copy(&job, &walk, stages + stage * (TMM__THIN_STAGE / 4), self, policy);
-            if (i == 0 && self < 32) { /* what else there is to read comes from the launch before */
-                tmm__wait_for_previous();
+            /* What else there is to read comes from the launch before. */
+            if (i == 0 && (self < 32 || !TMM__WGMMA)) tmm__wait_for_previous();
+            if (i == 0 && self < 32) {
                 const long long line = blockIdx.y * job.next_thin;
                 const bool own = blockIdx.x == 0 && (blockIdx.y == 0 || line > 0);
                 for (int j = lane; own && j < job.thin.lines; j += 32) {
@@ -220,14 +232,18 @@ TMM_KERNEL void __launch_bounds__(384, 1) tmm__gemm_float_thin(const tmm__thin_j
             }
             if (stage == STAGES - 1) parity ^= 1;
 #else
-            for (int j = self; j < STAGE / 16; j += 128)
-                ((uint4 *)(planes + stage * STAGE))[j] = ((const uint4 *)from)[j];
-            tmm__thin_wait(fulls, 0);
+            for (int j = self * 16; j < STAGE; j += 128 * 16)
+                tmm__copy_zfill(planes + stage * STAGE + j, from + j, 16, 16);
+            tmm__copy_commit();
 #endif
             if (++stage == STAGES) stage = 0;
             from += STAGE;
             if (walk.step == 0 && walk.block == 0) from = first;
         }
+#if !TMM__WGMMA
+        TMM__COPY_WAIT(0);
+        for (int i = max(count - TMM__THIN_AHEAD, 0); i < count; i++) tmm__thin_wait(fulls, 0);
+#endif
         return;
     }
 #if TMM__WGMMA
@@ -255,6 +271,7 @@ TMM_KERNEL void __launch_bounds__(384, 1) tmm__gemm_float_thin(const tmm__thin_j
 #pragma unroll 1
     while (left > 0) {
         if (!ready) tmm__thin_terms(&job, &side, terms[0]);
+#if TMM__WGMMA
 #pragma unroll 1
         for (int i = 2; i <= left; i += 2) {
             /* Always true, but a branch: without one ptxas moves all terms behind the wait for wgmma. */
@@ -265,6 +282,13 @@ TMM_KERNEL void __launch_bounds__(384, 1) tmm__gemm_float_thin(const tmm__thin_j
         }
         ready = left % 2 == 0;
         if (!ready) tmm__thin_step(&job, &side, sum, terms[0], terms[1], false, true, COLS, STAGES);
+#else /* when products are complete, their terms are free */
+        ready = true;
+#pragma unroll 1
+        for (int i = 1; i <= left; i++)
+            tmm__thin_step(&job, &side, sum, terms[0], terms[0], i < count, i == left, COLS,
+                           STAGES);
+#endif
 #pragma unroll
         for (int j = 0; j < COLS / 4; j++) {
             int n = j / 2 * 4 + j % 2;

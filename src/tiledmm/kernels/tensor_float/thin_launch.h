@@ -32,6 +32,16 @@ static inline double tmm__xthin_tiles(const tmm__xproduct *p, int cols)
     return ceil(large / (int)TMM__THIN_LINES) * ceil(thin / cols);
 }
 
+/* Bytes of shared memory that an instance takes. INT_MAX: not by this instruction. */
+static inline int tmm__xthin_bytes(int n, int instruction)
+{
+    const tmm__xthin__instance *i = tmm__xthin_instance(n);
+    if (instruction == TMM__BY_WGMMA) return i->bytes;
+    const int most = TMM__THIN_MMA_MOST(tmm__current_device()->capability);
+    if (instruction == TMM__BY_MMA_SYNC && i->cols > most) return INT_MAX;
+    return TMM__THIN_MMA_STAGES * (TMM__THIN_STAGE + 192 * i->cols);
+}
+
 /* Can KERNEL THIN FLOAT do this? Products whose bits may depend on M, N, the device and how many they are,
    and for which there may be copies of operands. */
 static inline int tmm__xthin_fits(const tmm__xproduct *p, int instruction)
@@ -39,7 +49,7 @@ static inline int tmm__xthin_fits(const tmm__xproduct *p, int instruction)
     const long long thin = tmm__min(p->M, p->N);
     const double steps = ceil(p->K / 32.0), tiles = tmm__xthin_tiles(p, 32) * p->batch;
     const int one = TMM__CUT_K | TMM__PACK;
-    return TMM__FLOAT_THIN(instruction == TMM__BY_WGMMA) &&
+    return TMM__FLOAT_THIN(instruction != TMM__BY_MULTIPLY_ADD) &&
            ((p->allowed & one) == one || (p->allowed & TMM__ALL_OF_BATCH)) &&
            thin >= TMM__THIN_LEAST && thin <= TMM__THIN_MOST &&
            tiles * (int)TMM__THIN_LINES <= INT_MAX && steps * 2 * (int)TMM__THIN_MOST <= INT_MAX;
@@ -73,6 +83,7 @@ static inline double tmm__xthin_time(const tmm__xproduct *p, int n, double share
     const double own = (double)tmm__xthin_products(p);
     const int cols = tmm__xthin_instance(n)->cols, turned = p->N < p->M;
     const long long k = turned ? p->csA : p->rsB; /* from one to the next */
+    const int by = TMM__FLOAT_INSTRUCTION(tmm__xfloat_instruction()) != TMM__BY_WGMMA;
     int i = TMM__TUNED_THIN - 1;
     while (i > 0 && t->thin.cols[i] != cols) i--;
     const double tiles = tmm__xthin_tiles(p, cols), part = (double)cols * (int)TMM__THIN_LINES;
@@ -83,7 +94,7 @@ static inline double tmm__xthin_time(const tmm__xproduct *p, int n, double share
     const double memory = planes + 4 * batch * (tiles + shares) * part; /* and partial tiles */
     if (p->batch > 1 && memory > 1 << 30) return HUGE_VAL;
     const double rounds = ceil(shares * batch / TMM__BUSY(device->processors));
-    const double each = ceil(tiles * steps / shares) * t->thin.step[i];
+    const double each = ceil(tiles * steps / shares) * t->thin.step[by][i];
     const double multiply = tmm__in_nanoseconds(rounds * each);
     const double beyond = fmax(planes - device->gpu.l2_bytes, 0) / (t->thin.read * rate);
     const double read = 4 * batch * large * p->K / (t->thin.read * rate) + beyond;
@@ -104,6 +115,7 @@ static inline double tmm__xthin_time(const tmm__xproduct *p, int n, double share
 static inline void tmm__xthin_plan(const tmm__xproduct *p, tmm__plan *plan)
 {
     const double processors = TMM__BUSY(tmm__current_device()->processors);
+    const int instruction = TMM__FLOAT_INSTRUCTION(tmm__xfloat_instruction());
     for (int i = 0; i < TMM__THIN_INSTANCES * (int)TMM__THIN_ROUNDS; i++) {
         const int n = i / TMM__THIN_ROUNDS, rounds = i % TMM__THIN_ROUNDS + 1;
         const int cols = tmm__xthin_instance(n)->cols, alike = p->batch == 1 && rounds == 2;
@@ -112,6 +124,7 @@ static inline void tmm__xthin_plan(const tmm__xproduct *p, tmm__plan *plan)
         double shares = fmax(fmin(floor(units / (cols < 64 ? 4 : 8)), most), 1);
         if (alike) shares = tiles * floor(shares / tiles);
         if (shares < 1 || (p->batch == 1 && rounds > 2)) continue;
+        if (tmm__xthin_bytes(n, instruction) > tmm__current_device()->shared) continue;
         double time = tmm__xthin_time(p, n, shares);
         time = TMM__FLOAT_GUESS(TMM__THIN_FIRST + n, time);
         time = TMM__PLAN_GUESS(TMM__THIN_FIRST + n, TMM__PLAN_EVEN, rounds, time);
@@ -122,7 +135,7 @@ static inline void tmm__xthin_plan(const tmm__xproduct *p, tmm__plan *plan)
         plan->turned = p->N < p->M;
         plan->tile_m = plan->turned ? (int)TMM__THIN_LINES : cols;
         plan->tile_n = plan->turned ? cols : (int)TMM__THIN_LINES;
-        plan->threads = 384, plan->bytes = tmm__xthin_instance(n)->bytes;
+        plan->threads = 384, plan->bytes = tmm__xthin_bytes(n, instruction);
     }
 }
 
