@@ -2509,7 +2509,7 @@ static const tmm__costs tmm__measured = {
     {
         /* thin */
         {32, 64, 96, 128},                                    /* cols */
-        {{1010, 1240, 1490, 1770}, {1570, 2370, 3270, 4120}}, /* step */
+        {{1010, 1240, 1490, 1770}, {1450, 2200, 2990, 4900}}, /* step */
         {1.26, 1.01, 1.14},                                   /* apart */
         5990,                                                 /* once */
         3000,                                                 /* again: estimated */
@@ -16913,9 +16913,10 @@ enum { TMM__THIN_LIST(TMM__ROW) TMM__THIN_INSTANCES };
 enum { TMM__THIN_MOST = 512, TMM__THIN_LINES = 128 };
 /* Floats of a row where lines are not aligned to 16 bytes: up to three before the first; bytes of a stage. */
 enum { TMM__THIN_ROW = TMM__THIN_LINES + 4, TMM__THIN_STAGE = 4 * TMM__THIN_ROW * 32 };
-/* By mma.sync: stages, and how many steps copies are ahead of where all threads meet. The most lines of a
-   tile for a compute capability: with more there are registers too few. */
-enum { TMM__THIN_MMA_STAGES = 4, TMM__THIN_AHEAD = TMM__THIN_MMA_STAGES - 1 };
+/* By mma.sync: stages, and how many steps copies are ahead of where all threads meet, who may still read
+   the two stages before. The most lines of a tile for a compute capability: with more there are registers
+   too few. */
+enum { TMM__THIN_MMA_STAGES = 4, TMM__THIN_AHEAD = TMM__THIN_MMA_STAGES - 2 };
 #define TMM__THIN_MMA_MOST(capability) ((capability) < 100 ? 96 : 64)
 
 typedef struct tmm__thin_job {
@@ -17182,8 +17183,8 @@ TMM__DEVICE void tmm__thin_split(const float *stage, bool along_k, int shifts,
 
 /* c = the products of a stage: 64 lines of the large operand by a warpgroup, in the order of
    bf16_multiply. Enqueued by wgmma, whose operand A is in registers (PTX ISA 9.7, "wgmma.mma_async").
-   By mma.sync each warp adds those of its 16 lines to sum, 16 columns after the other: fragments of A and
-   C are the same, those of B are rows of 16 bytes, as ldmatrix reads them. */
+   By mma.sync each warp adds those of its 16 lines to sum, 32 columns after the other, four accumulators
+   at once: fragments of A and C are the same, those of B are rows of 16 bytes, as ldmatrix reads them. */
 #if TMM__WGMMA
 #define TMM__THIN_ASM(n, names, a, b, c, d, from, add)                                          \
     "{\n.reg .pred p;\nsetp.ne.b32 p, %" add ", 0;\n"                                           \
@@ -17235,24 +17236,24 @@ TMM__DEVICE void tmm__thin_products(float *sum, const unsigned (*terms)[3][4],
 {
     planes += threadIdx.x % 32 * 16;
 #pragma unroll
-    for (int j = 0; j < cols / 16; j++) {
-        float c[8];
-        unsigned b[3][2][4];
+    for (int j = 0; j < cols / 32; j++) {
+        float c[16];
+        unsigned b[3][2][2][4]; /* [term][k16][16 columns] */
 #pragma unroll
-        for (int i = 0; i < 8; i++) c[i] = 0;
+        for (int i = 0; i < 16; i++) c[i] = 0;
 #pragma unroll
-        for (int i = 0; i < 6; i++)
-            tmm__load_matrices(b[i / 2][i % 2],
-                               planes + (i % 2 * 3 + i / 2) * (cols * 32) + j * 512);
+        for (int i = 0; i < 12; i++)
+            tmm__load_matrices(b[i / 2 % 3][i % 2][i / 6],
+                               planes + (i % 2 * 3 + i / 2 % 3) * (cols * 32) +
+                                   (2 * j + i / 6) * 512);
 #pragma unroll
-        for (int i = 0; i < 12; i++) {
-            const unsigned *from_a = terms[i % 2][TMM__BF16_TERMS_A >> i / 2 * 4 & 3];
-            const unsigned *from_b = b[TMM__BF16_TERMS_B >> i / 2 * 4 & 3][i % 2];
-            tmm__mma_16(c, from_a, from_b, true);
-            tmm__mma_16(c + 4, from_a, from_b + 2, true);
+        for (int i = 0; i < 48; i++) {
+            const int k16 = i / 4 % 2, product = i / 8 * 4, n8 = i % 4;
+            tmm__mma_16(c + 4 * n8, terms[k16][TMM__BF16_TERMS_A >> product & 3],
+                        b[TMM__BF16_TERMS_B >> product & 3][k16][n8 / 2] + n8 % 2 * 2, true);
         }
 #pragma unroll
-        for (int i = 0; i < 8; i++) sum[8 * j + i] += c[i];
+        for (int i = 0; i < 16; i++) sum[16 * j + i] += c[i];
         TMM__KEEP_ORDER(); /* or fragments of many columns would be in registers at once */
     }
 }
@@ -17482,9 +17483,9 @@ static_assert(tmm__this_thin_bytes <= 227 * 1024,
    Block b has units b T / G to (b + 1) T / G of the T, for G blocks of a product; products are along
    y. Its partial tile of tile t has place t + b, for each next partial tile has another tile, or
    another block, or both. No block waits for another one.
-   By mma.sync, from sm_80 on, nothing overlaps within a warp: all threads meet once a step, four stages go
-   round, and copies are three steps ahead. A step of 64 columns took an H200 some 2400 clocks, before the
-   loop by mma.sync got its present form.
+   By mma.sync, from sm_80 on, nothing overlaps within a warp. So the warpgroups take turns: one makes terms
+   while the other one multiplies. All threads meet once a step, four stages go round, and copies are two
+   steps ahead. A step of 32, 64 or 96 columns takes an H200 1450, 2200 or 2990 clocks of 1.98 GHz.
 
    A step, 128 x cols x 32 six times, takes tensor cores 12 clocks a column, 768 for 64. It brings
    16 KB from memory, of which a multiprocessor gets 24 KB in a microsecond on an H100, 34 on an H200:
@@ -17540,7 +17541,7 @@ TMM_KERNEL void __launch_bounds__(384, 1) tmm__gemm_float_thin(const tmm__thin_j
 #if TMM__WGMMA
             if (i >= STAGES) tmm__barrier_wait(empties + 8 * stage, parity ^ 1);
 #else
-            /* Who meets for a stage has read the one before it, whose place is the next one's. */
+            /* Who meets for stage i - 2 has read stage i - 4, whose place is that of i. */
             if (i >= TMM__THIN_AHEAD) {
                 TMM__COPY_WAIT(TMM__THIN_AHEAD - 1);
                 tmm__thin_wait(fulls, 0);
@@ -17605,8 +17606,8 @@ TMM_KERNEL void __launch_bounds__(384, 1) tmm__gemm_float_thin(const tmm__thin_j
     bool ready = false; /* terms of the tile's first step */
 #pragma unroll 1
     while (left > 0) {
-        if (!ready) tmm__thin_terms(&job, &side, terms[0]);
 #if TMM__WGMMA
+        if (!ready) tmm__thin_terms(&job, &side, terms[0]);
 #pragma unroll 1
         for (int i = 2; i <= left; i += 2) {
             /* Always true, but a branch: without one ptxas moves all terms behind the wait for wgmma. */
@@ -17617,12 +17618,16 @@ TMM_KERNEL void __launch_bounds__(384, 1) tmm__gemm_float_thin(const tmm__thin_j
         }
         ready = left % 2 == 0;
         if (!ready) tmm__thin_step(&job, &side, sum, terms[0], terms[1], false, true, COLS, STAGES);
-#else /* when products are complete, their terms are free */
-        ready = true;
+#else /* The second warpgroup meets for the next stage before it multiplies. */
 #pragma unroll 1
-        for (int i = 1; i <= left; i++)
-            tmm__thin_step(&job, &side, sum, terms[0], terms[0], i < count, i == left, COLS,
-                           STAGES);
+        for (int i = 1; i <= left; i++) {
+            if (thread < 128 || !ready) tmm__thin_wait(fulls, 0);
+            ready = true;
+            tmm__thin_split(side.mine + side.stage * (TMM__THIN_STAGE / 4), job.along_k,
+                            side.shifts, terms[0], side.most, side.inexact);
+            if (thread >= 128 && i < count) tmm__thin_wait(fulls, 0);
+            tmm__thin_step(&job, &side, sum, terms[0], terms[0], false, i == left, COLS, STAGES);
+        }
 #endif
 #pragma unroll
         for (int j = 0; j < COLS / 4; j++) {

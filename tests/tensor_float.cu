@@ -719,6 +719,13 @@ static int have(int instance, int instruction)
     return other == instruction || (TWIN && other == TMM__BY_MMA_SYNC);
 }
 
+/* Instance n of KERNEL THIN FLOAT. */
+static int have_thin(int n, int instruction)
+{
+    return (TWIN || instruction != TMM__BY_MULTIPLY_ADD) &&
+           tmm_sgemm__thin_bytes(n, instruction) <= tmm__current_device()->shared;
+}
+
 /* Each instance: edges, elements that are computed again, the ring of copies gone around. */
 static void few(int instruction)
 {
@@ -737,15 +744,14 @@ static void few(int instruction)
         parts_wanted = 0;
     }
     instruction_wanted = instance_wanted = -1;
-    if (TWIN || instruction == TMM__BY_WGMMA) {
-        thin_wanted = 1, blocks_wanted = 2;                 /* so that stages go round */
-        for (int n = 0; n < 4 * TMM__THIN_INSTANCES; n++) { /* by 16 bytes and one by one */
-            const int cols = tmm_sgemm__thin_instance(n / 4)->cols;
-            instance_wanted = TMM__THIN_FIRST + n / 4;
-            promise(cols - 3, 140, 300, n % 2 * 2, n / 2 % 2, UNIFORM, 1, 0, ", thin");
-        }
-        thin_wanted = blocks_wanted = 0, instance_wanted = -1;
+    thin_wanted = 1, blocks_wanted = 2;                 /* so that stages go round */
+    for (int n = 0; n < 4 * TMM__THIN_INSTANCES; n++) { /* by 16 bytes and one by one */
+        if (!have_thin(n / 4, instruction)) continue;
+        const int cols = tmm_sgemm__thin_instance(n / 4)->cols;
+        instance_wanted = TMM__THIN_FIRST + n / 4;
+        promise(cols - 3, 140, 300, n % 2 * 2, n / 2 % 2, UNIFORM, 1, 0, ", thin");
     }
+    thin_wanted = blocks_wanted = 0, instance_wanted = -1;
     promise(70, 65, 200, 1, 0, UNIFORM, 1, 0, "");
     promise(9, 17, 4200, 1, 0, SOME_WIDE, 1, 0, "");
     promise(40, 17, 700, 2, 0, SOME_WIDE, 1, 0, "");
@@ -994,7 +1000,8 @@ int main(int count, char **words)
                       : instruction == TMM__BY_MMA_SYNC ? "mma.sync"
                                                         : "multiply-adds");
     if (count > 1 && strcmp(words[1], "thin") == 0) {
-        for (int n = 0; n < TMM__THIN_INSTANCES; n++) thin(n);
+        for (int n = 0; n < TMM__THIN_INSTANCES; n++)
+            if (have_thin(n, instruction)) thin(n);
         if (TWIN) as_measured();
         return tap_done();
     }
@@ -1030,8 +1037,8 @@ int main(int count, char **words)
         if (have(n, instruction) && tmm_sgemm__float_instance(n)->k_groups == 1) together(n);
     instance_wanted = -1;
     if (instruction == TMM__BY_WGMMA) long_lines();
-    if (TWIN || instruction == TMM__BY_WGMMA)
-        for (int n = 0; n < TMM__THIN_INSTANCES; n += THIN_STEP) thin(n);
+    for (int n = 0; n < TMM__THIN_INSTANCES; n += THIN_STEP)
+        if (have_thin(n, instruction)) thin(n);
     batches(UNIFORM);
     batches(SOME_CERTAIN);
     interface(SOME_CERTAIN, 200, 0);

@@ -37,9 +37,10 @@ enum { TMM__THIN_LIST(TMM__ROW) TMM__THIN_INSTANCES };
 enum { TMM__THIN_MOST = 512, TMM__THIN_LINES = 128 };
 /* Floats of a row where lines are not aligned to 16 bytes: up to three before the first; bytes of a stage. */
 enum { TMM__THIN_ROW = TMM__THIN_LINES + 4, TMM__THIN_STAGE = 4 * TMM__THIN_ROW * 32 };
-/* By mma.sync: stages, and how many steps copies are ahead of where all threads meet. The most lines of a
-   tile for a compute capability: with more there are registers too few. */
-enum { TMM__THIN_MMA_STAGES = 4, TMM__THIN_AHEAD = TMM__THIN_MMA_STAGES - 1 };
+/* By mma.sync: stages, and how many steps copies are ahead of where all threads meet, who may still read
+   the two stages before. The most lines of a tile for a compute capability: with more there are registers
+   too few. */
+enum { TMM__THIN_MMA_STAGES = 4, TMM__THIN_AHEAD = TMM__THIN_MMA_STAGES - 2 };
 #define TMM__THIN_MMA_MOST(capability) ((capability) < 100 ? 96 : 64)
 
 typedef struct tmm__thin_job {
@@ -306,8 +307,8 @@ TMM__DEVICE void tmm__thin_split(const float *stage, bool along_k, int shifts,
 
 /* c = the products of a stage: 64 lines of the large operand by a warpgroup, in the order of
    bf16_multiply. Enqueued by wgmma, whose operand A is in registers (PTX ISA 9.7, "wgmma.mma_async").
-   By mma.sync each warp adds those of its 16 lines to sum, 16 columns after the other: fragments of A and
-   C are the same, those of B are rows of 16 bytes, as ldmatrix reads them. */
+   By mma.sync each warp adds those of its 16 lines to sum, 32 columns after the other, four accumulators
+   at once: fragments of A and C are the same, those of B are rows of 16 bytes, as ldmatrix reads them. */
 #if TMM__WGMMA
 #define TMM__THIN_ASM(n, names, a, b, c, d, from, add)                                          \
     "{\n.reg .pred p;\nsetp.ne.b32 p, %" add ", 0;\n"                                           \
@@ -359,24 +360,24 @@ TMM__DEVICE void tmm__thin_products(float *sum, const unsigned (*terms)[3][4],
 {
     planes += threadIdx.x % 32 * 16;
 #pragma unroll
-    for (int j = 0; j < cols / 16; j++) {
-        float c[8];
-        unsigned b[3][2][4];
+    for (int j = 0; j < cols / 32; j++) {
+        float c[16];
+        unsigned b[3][2][2][4]; /* [term][k16][16 columns] */
 #pragma unroll
-        for (int i = 0; i < 8; i++) c[i] = 0;
+        for (int i = 0; i < 16; i++) c[i] = 0;
 #pragma unroll
-        for (int i = 0; i < 6; i++)
-            tmm__load_matrices(b[i / 2][i % 2],
-                               planes + (i % 2 * 3 + i / 2) * (cols * 32) + j * 512);
+        for (int i = 0; i < 12; i++)
+            tmm__load_matrices(b[i / 2 % 3][i % 2][i / 6],
+                               planes + (i % 2 * 3 + i / 2 % 3) * (cols * 32) +
+                                   (2 * j + i / 6) * 512);
 #pragma unroll
-        for (int i = 0; i < 12; i++) {
-            const unsigned *from_a = terms[i % 2][TMM__BF16_TERMS_A >> i / 2 * 4 & 3];
-            const unsigned *from_b = b[TMM__BF16_TERMS_B >> i / 2 * 4 & 3][i % 2];
-            tmm__mma_16(c, from_a, from_b, true);
-            tmm__mma_16(c + 4, from_a, from_b + 2, true);
+        for (int i = 0; i < 48; i++) {
+            const int k16 = i / 4 % 2, product = i / 8 * 4, n8 = i % 4;
+            tmm__mma_16(c + 4 * n8, terms[k16][TMM__BF16_TERMS_A >> product & 3],
+                        b[TMM__BF16_TERMS_B >> product & 3][k16][n8 / 2] + n8 % 2 * 2, true);
         }
 #pragma unroll
-        for (int i = 0; i < 8; i++) sum[8 * j + i] += c[i];
+        for (int i = 0; i < 16; i++) sum[16 * j + i] += c[i];
         TMM__KEEP_ORDER(); /* or fragments of many columns would be in registers at once */
     }
 }
