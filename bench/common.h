@@ -136,7 +136,7 @@ static inline int parse_words(int count, char **words, const option *known, size
 }
 
 /* ---------------------------------- CSV files ------------------------------------------------- */
-/* NULL if none is asked for. */
+/* NULL if none is asked for. Lines that are there stay there, whatever happens to the rest. */
 static inline FILE *open_csv(const char *path)
 {
     FILE *file = path ? fopen(path, "w") : NULL;
@@ -144,6 +144,7 @@ static inline FILE *open_csv(const char *path)
         fprintf(stderr, BENCH ": cannot write %s: %s\n", path, strerror(errno));
         exit(2);
     }
+    if (file) setvbuf(file, NULL, _IOLBF, BUFSIZ);
     return file;
 }
 

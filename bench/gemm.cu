@@ -226,7 +226,6 @@ static void csv_machine(const bench *w, const char *phi)
 {
     fprintf(w->csv, ",\"%s\",%s,%s,%s,%d,%llu,%s\n", w->d.name, w->d.v.driver, w->d.v.toolkit,
             w->d.cublas_version, w->d.compiled_for, w->o.seed, phi);
-    fflush(w->csv); /* what is there stays there, whatever happens to the rest */
 }
 
 /* A limit in the columns that it fits: rate in TFLOP/s or GB/s, time in us. */

@@ -260,7 +260,6 @@ static void write_plans(const bench *w, const row *r, const plan *own, const con
         write_times(w->plans, kernel, how, 1e3 * c[n].us, predicted_for(&w->q, kernel));
         force_plan(NULL);
     }
-    fflush(w->plans);
 }
 
 /* The time by TMM_AUTO at the same shape, if it is among the rows before. */

@@ -162,7 +162,6 @@ static inline void write_row(const report *out, const row *r)
     fprintf(file, "%s,%s,%.0f,%.3g,%s,\"%s\",%s,%s,%s,%llu\n", r->graph ? "graph" : "stream",
             r->cold ? "cold" : "warm", r->ms, r->error, r->result, out->device, out->v.driver,
             out->v.toolkit, out->cublas, out->seed);
-    fflush(file);
 }
 
 /* ---------------------------------- printing -------------------------------------------------- */
