@@ -89,7 +89,10 @@ TMM__DEVICE void tmm__outer_copy(TMM_TYPE *panel, int ld, int lines, const TMM_T
         panel += side * WIDE;
 #pragma unroll 1
         for (; k < depth; k += step) {
-            tmm__copy_async(panel, x, WIDE * SIZE, exists && k_left > 0);
+            if (WIDE * SIZE == 16)
+                tmm__copy_near(panel, x, exists && k_left > 0 ? 16 : 0, true);
+            else
+                tmm__copy_async(panel, x, WIDE * SIZE, exists && k_left > 0);
             x += step * k_stride;
             panel += step * ld;
             k_left -= step;

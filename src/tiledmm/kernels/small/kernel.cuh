@@ -80,9 +80,8 @@ typedef struct alignas(sizeof(TMM_SUM) * TMM__SMALL_WIDTH < 16 ? sizeof(TMM_SUM)
    tile[k][line] with rows of ld. x and tile are this lane's first places. `step` leads from one of
    its copies to the next in memory. `full`: all of it exists; otherwise lines_left and k_left count
    what exists from the first place on, and the rest is filled with zeros. A lane copies
-     VECTORS      wide copies along the lines, where they are contiguous, aligned and whole. Of doubles
-                  they go through L1: where one operand is thin, all warps ask for its few lines at
-                  once
+     VECTORS      wide copies along the lines, where they are contiguous, aligned and whole; through
+                  L1, for where one operand is thin, all warps ask for its few lines at once
      ALONG_K      single elements, 8 lanes along k and 4 below each other: transposed
      ALONG_LINES  single elements, 16 lanes along the lines and 2 along k */
 TMM__DEVICE void tmm__small_copy(TMM_TYPE *tile, int ld, int lines, const TMM_TYPE *x,
@@ -94,7 +93,7 @@ TMM__DEVICE void tmm__small_copy(TMM_TYPE *tile, int ld, int lines, const TMM_TY
         for (int i = 0; i < 8 * across / 32; i++) {
             int k = i * 32 / across;
             bool exists = full || (k < k_left && lines_left > 0);
-            if (sizeof(TMM_TYPE) == 8)
+            if (TMM__WIDE * sizeof(TMM_TYPE) == 16)
                 tmm__copy_near(&tile[k * ld], x, exists ? 16 : 0, true);
             else
                 tmm__copy_async(&tile[k * ld], x, TMM__WIDE * sizeof(TMM_TYPE), exists);
