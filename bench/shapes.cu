@@ -175,8 +175,9 @@ static int is_candidate(const bench *w, tmm_kernel kernel)
     case TMM_SKINNY: return least_of(q->s.M, q->s.N) <= 16;
     case TMM_OUTER: return q->s.K <= 256; /* for a short K alone */
     case TMM_NARROW: return q->element == TMM_FLOAT && most_of(q->s.M, q->s.N) >= 256;
-    case TMM_PIPELINED: return q->element != TMM_DOUBLE;                  /* another in its place */
-    case TMM_TENSOR: return w->type != TYPE_FLOAT && w->type != TYPE_INT; /* not strict, or none */
+    case TMM_PIPELINED: return q->element != TMM_DOUBLE; /* another in its place */
+    case TMM_TENSOR: /* not strict, or none; of float it can be a name for what TMM_AUTO takes */
+        return w->type != TYPE_FLOAT && w->type != TYPE_INT && chosen_for(q, kernel) == kernel;
     case TMM_TENSOR_INT8: return w->type == TYPE_INT8;
     default: return 1;
     }
