@@ -76,9 +76,8 @@
                         (OPTIONS): operands are split in halves of 16 bits, elements of C for which
                         these do not suffice are summed in float; so the error has the bound of
                         every kernel (MEASURED). Needs sm_90, compiled for sm_90a, to be fast, or
-                        sm_80 on; elsewhere right but slow. On sm_90, with 2 to 512 rows or columns,
-                        it may read the other operand once, and split it into three BF16 in
-                        registers.
+                        sm_80 on; elsewhere right but slow. With 2 to 512 rows or columns it may
+                        read the other operand once, and split it into three BF16 in registers.
                         For K below 64, and on sm_90 for M or N above 2^24, as TMM_AUTO.
                         half and bfloat16 (OPTIONS): as they are, with sums in float; fast from sm_75
                         on, bfloat16 from sm_80 on, on sm_90 compiled for sm_90a
@@ -9232,7 +9231,7 @@ typedef struct alignas(sizeof(TMM_SUM) * TMM__SMALL_WIDTH < 16 ? sizeof(TMM_SUM)
    its copies to the next in memory. `full`: all of it exists; otherwise lines_left and k_left count
    what exists from the first place on, and the rest is filled with zeros. A lane copies
      VECTORS      wide copies along the lines, where they are contiguous, aligned and whole; through
-                  L1, for where one operand is thin, all warps ask for its few lines at once
+                  L1: where one operand is thin, all warps ask for its few lines at once
      ALONG_K      single elements, 8 lanes along k and 4 below each other: transposed
      ALONG_LINES  single elements, 16 lanes along the lines and 2 along k */
 TMM__DEVICE void tmm__small_copy(TMM_TYPE *tile, int ld, int lines, const TMM_TYPE *x,
@@ -9982,7 +9981,8 @@ enum {
 /* A block copies `lines` rows of A or columns of B by `depth` k to panel[k][line], with rows of ld;
    x is the first element. lines_left and k_left say what exists; zeros take the place of the rest.
    Two lines and two k at a time are copied without a branch between them: a copy waits for the
-   instructions of the one before. `depth` is a multiple of 16, and B has room for it. */
+   instructions of the one before. Vectors go through L1: all blocks ask for the few lines of a thin
+   operand at once. `depth` is a multiple of 16, and B has room for it. */
 TMM__DEVICE void tmm__outer_copy(TMM_TYPE *panel, int ld, int lines, const TMM_TYPE *x,
                                  long long line_stride, long long k_stride, int lines_left,
                                  int k_left, int depth)

@@ -14,7 +14,8 @@ static int instance_wanted = -1, instruction_wanted = -1;
 #define TMM__FLOAT_INSTRUCTION(instruction) \
     (TWIN && instruction_wanted >= 0 ? instruction_wanted : (instruction))
 static int thin_wanted = 0; /* -1: no kernel for thin operands; 1: its twin competes */
-#define TMM__FLOAT_THIN(by_wgmma) (thin_wanted < 0 ? 0 : TWIN ? thin_wanted : (by_wgmma))
+#define TMM__FLOAT_THIN(by_tensor_cores) \
+    (thin_wanted < 0 ? 0 : TWIN ? thin_wanted : (by_tensor_cores))
 static int blocks_wanted = 0; /* multiprocessors that it shares the work among */
 #define TMM__BUSY(processors) (blocks_wanted ? blocks_wanted : (processors))
 static int parts_wanted = 0; /* of the k of each tile */

@@ -42,7 +42,8 @@ enum {
 /* A block copies `lines` rows of A or columns of B by `depth` k to panel[k][line], with rows of ld;
    x is the first element. lines_left and k_left say what exists; zeros take the place of the rest.
    Two lines and two k at a time are copied without a branch between them: a copy waits for the
-   instructions of the one before. `depth` is a multiple of 16, and B has room for it. */
+   instructions of the one before. Vectors go through L1: all blocks ask for the few lines of a thin
+   operand at once. `depth` is a multiple of 16, and B has room for it. */
 TMM__DEVICE void tmm__outer_copy(TMM_TYPE *panel, int ld, int lines, const TMM_TYPE *x,
                                  long long line_stride, long long k_stride, int lines_left,
                                  int k_left, int depth)

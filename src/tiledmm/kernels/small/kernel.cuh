@@ -81,7 +81,7 @@ typedef struct alignas(sizeof(TMM_SUM) * TMM__SMALL_WIDTH < 16 ? sizeof(TMM_SUM)
    its copies to the next in memory. `full`: all of it exists; otherwise lines_left and k_left count
    what exists from the first place on, and the rest is filled with zeros. A lane copies
      VECTORS      wide copies along the lines, where they are contiguous, aligned and whole; through
-                  L1, for where one operand is thin, all warps ask for its few lines at once
+                  L1: where one operand is thin, all warps ask for its few lines at once
      ALONG_K      single elements, 8 lanes along k and 4 below each other: transposed
      ALONG_LINES  single elements, 16 lanes along the lines and 2 along k */
 TMM__DEVICE void tmm__small_copy(TMM_TYPE *tile, int ld, int lines, const TMM_TYPE *x,
